@@ -277,8 +277,17 @@ def packaging(rounds, wheel):
     ]
 
 
-def page(lines, rounds):
-    """The table, as a page."""
+PAGE = ROOT / "experiments/results/python.md"
+
+
+def page(lines, rounds, note):
+    """The table, as a page; lines that were not measured now are those of the page before."""
+    known = PAGE.read_text().splitlines() if PAGE.exists() else []
+    rows = {line.split(" | ")[0]: line for line in known if line.startswith("| ")}
+    rows.pop("| what", None)
+    for name, value, limit, text in lines:
+        shown = f"{value:.3g}" if value < 1000 else f"{value:,.0f}"
+        rows[f"| {name}"] = f"| {name} | {shown} | {limit:g} | {text} |"
     out = [
         "# What the Python package costs",
         "",
@@ -286,13 +295,12 @@ def page(lines, rounds):
         "`experiments/python/measure.py`.",
         f"CPU seconds of all threads, least of {rounds} rounds (fewer where they are long), in "
         "turns; two shared cores. `at most` is what was aimed at.",
+        *([note] if note else []),
         "",
         "| what | found | at most | in numbers |",
         "|---|---|---|---|",
     ]
-    for name, value, limit, text in lines:
-        shown = f"{value:.3g}" if value < 1000 else f"{value:,.0f}"
-        out.append(f"| {name} | {shown} | {limit:g} | {text} |")
+    out.extend(rows.values())
     return "\n".join(out) + "\n"
 
 
@@ -301,6 +309,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--wheel", required=True)
     parser.add_argument("--only", action="append", default=[])
+    parser.add_argument("--note", default="")
     parser.add_argument("--megabytes", type=int, default=1000)
     args = parser.parse_args()
     sections = {
@@ -316,8 +325,7 @@ def main():
             for line in section(args.rounds):
                 print(f"{line[0]}: {line[1]:.3g} (at most {line[2]}); {line[3]}", flush=True)
                 lines.append(line)
-    if not args.only:
-        (ROOT / "experiments/results/python.md").write_text(page(lines, args.rounds))
+    PAGE.write_text(page(lines, args.rounds, args.note))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import numbers
 import os
 import sys
 import warnings
@@ -14,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from innermean import _arrays
 from innermean._callbacks import CallbackSupportMixin, onlooker
 from innermean.problem import _solver
 from innermean.result import Result
@@ -22,6 +24,10 @@ from innermean.result import Result
 def said(**settings: Any) -> str:
     """Settings as the compiled core reads them; None leaves a setting to its default."""
     given = {name: value for name, value in settings.items() if value is not None}
+    for name in ("l1", "l2"):
+        weight = given.get(name, 0.0)
+        if not isinstance(weight, numbers.Real) or not 0 <= weight < float("inf"):
+            raise ValueError(f"{name}={weight!r}: expected a finite number, 0 or above")
     return json.dumps(given, default=lambda number: number.item())
 
 
@@ -119,6 +125,89 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
 
     def _names(self) -> list[str]:
         return names_of(self)
+
+
+class Sure(Estimator):
+    """An estimator with standard errors."""
+
+    def _errors(self, clusters: Any, rows: int, taken: Any = None) -> Any:
+        """What is asked of the compiled core: settings, and the cluster of each row."""
+        kind = {False: None, True: "robust"}.get(self.standard_errors, self.standard_errors)
+        if kind not in (None, "robust", "clustered"):
+            raise ValueError(
+                f"standard_errors: expected True, False or 'clustered', got {kind!r}"
+            )
+        if kind == "clustered" and clusters is None:
+            raise ValueError("standard_errors='clustered' needs clusters in fit")
+        if clusters is not None and kind != "clustered":
+            raise ValueError("clusters: do nothing without standard_errors='clustered'")
+        if kind is None:
+            return None
+        codes = None if clusters is None else codes_of(clusters, rows)
+        if codes is not None and taken is not None:
+            codes = np.ascontiguousarray(codes[np.asarray(taken) > 0])
+        return said(standard_errors=kind), codes
+
+    def _solver(self, start: Any = None) -> str:
+        solver = super()._solver(start)
+        if not self.standard_errors:
+            return solver
+        # They are refused where theta is a tenth of one away from the minimum.
+        how = json.loads(solver)
+        tolerance = how["stop"]["tolerance"]
+        how["stop"]["tolerance"] = TIGHT if tolerance is None else min(tolerance, TIGHT)
+        return json.dumps(how)
+
+    def _keep(self, found: dict[str, Any]) -> None:
+        super()._keep(found)
+        for name in ("standard_errors_", "degrees_of_freedom_", "_estimates"):
+            vars(self).pop(name, None)
+        told = found.get("inference")
+        if told is None:
+            return
+        errors = told["standard_errors"]
+        self._estimates = np.array(told["estimates"])
+        if errors is None:
+            warnings.warn(
+                f"There are no standard errors: {told['refused']}.",
+                ConvergenceWarning,
+                stacklevel=_outside(),
+            )
+            self.standard_errors_ = np.full(len(self._estimates), np.nan)
+            self.degrees_of_freedom_ = np.nan
+            return
+        self.standard_errors_ = np.array(errors["errors"])
+        self.degrees_of_freedom_ = errors["degrees_of_freedom"]
+
+    def conf_int(self, level: float = 0.95) -> np.ndarray:
+        """Intervals that hold the true coefficients so often, by Student's t.
+
+        A row for each coefficient, the intercepts last, in the order of ``standard_errors_``. Of
+        several classes they are about coefficients less their mean over the classes.
+        """
+        from scipy.stats import t
+
+        check_is_fitted(self, "result_")
+        if not hasattr(self, "standard_errors_"):
+            raise ValueError("conf_int: needs standard_errors=True before fit")
+        if not 0 < level < 1:
+            raise ValueError(f"level: expected a number between 0 and 1, got {level!r}")
+        reach = t.ppf(0.5 + level / 2, self.degrees_of_freedom_) * self.standard_errors_
+        return np.column_stack([self._estimates - reach, self._estimates + reach])
+
+
+#: The tolerance of a run whose answer gets standard errors.
+TIGHT = 1e-10
+
+
+def codes_of(clusters: Any, rows: int) -> _arrays.Codes:
+    """The cluster of each row, counted from 0."""
+    values = _arrays.as_numpy(clusters)
+    if values.shape != (rows,):
+        raise ValueError(
+            f"clusters: expected the cluster of each of {rows} rows, got shape {values.shape}"
+        )
+    return np.unique(values, return_inverse=True)[1].astype(np.uint32)
 
 
 def names_of(estimator: Any) -> list[str]:

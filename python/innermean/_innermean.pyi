@@ -5,6 +5,7 @@ from typing import Any, Callable, final
 from innermean._arrays import Codes, Floats, Integers
 
 __all__ = [
+    "Curve",
     "F",
     "Phi",
     "Problem",
@@ -36,6 +37,7 @@ def fit_linear(
     weights: Floats | None = None,
     class_weights: list[tuple[str, float]] | None = None,
     balanced: bool = False,
+    errors: tuple[str, Codes | None] | None = None,
     callback: Callable[[Record], Any] | None = None,
 ) -> dict[str, Any]: ...
 def fit_bags(
@@ -50,6 +52,7 @@ def fit_bags(
     *,
     weights: Floats | None = None,
     by_size: bool = False,
+    errors: tuple[str, Codes | None] | None = None,
     callback: Callable[[Record], Any] | None = None,
 ) -> dict[str, Any]: ...
 def fit_policy(
@@ -144,13 +147,26 @@ class F:
     def terms(self) -> int: ...
 
 @final
+class Curve:
+    def __new__(cls, value: int, slope: int, parameters: Floats, width: int) -> Curve: ...
+    def at(self, i: int, t: float) -> tuple[float, float]: ...
+
+@final
 class Phi:
     def __new__(cls, kind: str, numbers: list[float], vectors: list[Floats]) -> Phi: ...
+    @staticmethod
+    def own(
+        curve: Curve,
+        max_curvature: float | None,
+        max_slope: float | None,
+        kinks: bool,
+        domain: tuple[float, float],
+    ) -> Phi: ...
     def weighted(self, weights: Floats) -> Phi: ...
 
 @final
 class Problem:
-    def __new__(cls, f: F, phi: Phi, g: str) -> Problem: ...
+    def __new__(cls, f: F, phi: Phi, g: str, own: Curve | None) -> Problem: ...
     def solve(
         self,
         solver: str,

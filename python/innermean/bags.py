@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
 from innermean import _arrays, _innermean
 from innermean._callbacks import with_callbacks
-from innermean._estimator import Estimator, said, weights_of
+from innermean._estimator import Sure, said, weights_of
 
 __all__ = ["BagClassifier", "BagRegressor"]
 
@@ -49,7 +49,7 @@ class Grouped:
         return np.where(differs, means, own)
 
 
-class _Bags(Estimator):
+class _Bags(Sure):
     def _fit(self, X: Any, grouped: Grouped, labels: Any, names: list[str], link: str) -> Any:
         if self.group_weight not in ("equal", "size"):
             raise ValueError(
@@ -78,6 +78,7 @@ class _Bags(Estimator):
             weights=None if unweighted else grouped.weights,
             # A row that is a group of its own counts by its weight, as counts do anyway.
             by_size=(grouped.are_rows and link != "exp") or self.group_weight == "size",
+            errors=self._errors(None, len(X)),
         )
         theta = self.result_.theta
         outputs = len(names)
@@ -123,6 +124,9 @@ class BagClassifier(ClassifierMixin, _Bags):
         ``"equal"``, or ``"size"``: groups count by the weights of their rows.
     method, settings, tolerance, max_outer, max_seconds, seed
         As in :meth:`innermean.Problem.solve`.
+    standard_errors
+        True for robust standard errors (the sandwich formula), which need a loss without kinks and
+        no `l1`: groups are independent.
     warm_start
         Begin where the last fit ended.
 
@@ -130,6 +134,8 @@ class BagClassifier(ClassifierMixin, _Bags):
     ----------
     coef_, intercept_, classes_
         As scikit-learn's linear classifiers have them.
+    standard_errors_
+        Of coefficients and, last, intercepts; ``conf_int()`` has intervals.
     certificate_
         How far the objective is from the lowest, as far as that is proven.
 
@@ -158,6 +164,7 @@ class BagClassifier(ClassifierMixin, _Bags):
         max_outer: int | None = 10_000,
         max_seconds: float | None = None,
         seed: int = 0,
+        standard_errors: bool | str = False,
         warm_start: bool = False,
     ) -> None:
         self.loss = loss
@@ -172,6 +179,7 @@ class BagClassifier(ClassifierMixin, _Bags):
         self.max_outer = max_outer
         self.max_seconds = max_seconds
         self.seed = seed
+        self.standard_errors = standard_errors
         self.warm_start = warm_start
 
     def __sklearn_tags__(self) -> Any:
@@ -220,7 +228,7 @@ class BagClassifier(ClassifierMixin, _Bags):
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
-                f"y: expected two classes or more, got one class, {self.classes_[0]!r}"
+                f"y: expected two classes or more, got one class, {self.classes_.tolist()[0]!r}"
             )
         if len(self.classes_) > 2 and self.loss == "square":
             kind = type_of_target(y)
@@ -295,6 +303,9 @@ class BagRegressor(RegressorMixin, _Bags):
         ``"equal"``, or ``"size"``: groups count by the weights of their rows.
     method, settings, tolerance, max_outer, max_seconds, seed
         As in :meth:`innermean.Problem.solve`.
+    standard_errors
+        True for robust standard errors (the sandwich formula), which need a loss without kinks and
+        no `l1`: groups are independent.
     warm_start
         Begin where the last fit ended.
 
@@ -302,6 +313,8 @@ class BagRegressor(RegressorMixin, _Bags):
     ----------
     coef_, intercept_
         As scikit-learn's linear regressors have them.
+    standard_errors_
+        Of coefficients and, last, intercepts; ``conf_int()`` has intervals.
     certificate_
         How far the objective is from the lowest, as far as that is proven.
 
@@ -330,6 +343,7 @@ class BagRegressor(RegressorMixin, _Bags):
         max_outer: int | None = 10_000,
         max_seconds: float | None = None,
         seed: int = 0,
+        standard_errors: bool | str = False,
         warm_start: bool = False,
     ) -> None:
         self.link = link
@@ -345,6 +359,7 @@ class BagRegressor(RegressorMixin, _Bags):
         self.max_outer = max_outer
         self.max_seconds = max_seconds
         self.seed = seed
+        self.standard_errors = standard_errors
         self.warm_start = warm_start
 
     def __sklearn_tags__(self) -> Any:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ __all__ = [
     "log_barrier",
     "none",
     "norm",
+    "own",
     "ridge",
     "simplex",
     "tilt",
@@ -51,8 +53,10 @@ _PLAIN: dict[str, Any] = {
 class G:
     """A convex function of theta. Made by the functions of this module."""
 
-    def __init__(self, **parts: Any) -> None:
+    def __init__(self, curve: Any = None, **parts: Any) -> None:
         self._parts = {**_PLAIN, **parts}
+        #: A function by value and slope.
+        self._curve = curve
 
     def __add__(self, other: G) -> G:
         if not isinstance(other, G):
@@ -62,7 +66,11 @@ class G:
             raise ValueError("g: free_tail goes around a sum: (a + b).free_tail(k)")
         barriers = [part for part in (a["barrier"], b["barrier"]) if part is not None]
         joined = {name: np.add(a[name], b[name]) for name in ("tilt", "l1", "l2")}
+        curves = [each for each in (self._curve, other._curve) if each is not None]
+        if len(curves) > 1:
+            raise ValueError("g: one g.own at most; write the sum of both as one value and slope")
         sum_ = G(
+            *curves,
             **joined,
             lo=np.maximum(a["lo"], b["lo"]),
             hi=np.minimum(a["hi"], b["hi"]),
@@ -72,13 +80,17 @@ class G:
             barrier=np.add.reduce(barriers) if barriers else None,
         )
         others = {name for name in sum_._changed() if name not in ("barrier", "tilt")}
-        if barriers and others:
+        if barriers and (others or curves):
             raise ValueError("g: a log_barrier goes with a tilt alone")
+        if curves and (sum_._parts["budget"] or sum_._parts["rows"] or sum_._parts["norms"]):
+            raise ValueError(
+                "g: g.own goes with what is a sum over coordinates: tilt, l1, ridge and box"
+            )
         return sum_
 
     def free_tail(self, count: int) -> G:
         """The same with the last `count` coordinates, such as an intercept, left alone."""
-        return G(**{**self._parts, "free": self._parts["free"] + int(count)})
+        return G(self._curve, **{**self._parts, "free": self._parts["free"] + int(count)})
 
     def _changed(self) -> list[str]:
         def same(a: Any, b: Any) -> bool:
@@ -99,7 +111,34 @@ class G:
             value = self._parts[name]
             return f"{len(value)}" if isinstance(value, list) else show(value)
 
-        return f"g({', '.join(f'{name}={shown(name)}' for name in self._changed())})"
+        parts = [f"{name}={shown(name)}" for name in self._changed()]
+        if self._curve is not None:
+            parts.insert(0, f"own={getattr(self._curve.value, '__name__', 'value')}")
+        return f"g({', '.join(parts)})"
+
+
+def own(
+    value: Callable[..., float],
+    slope: Callable[..., float],
+    *,
+    parameters: Any = None,
+) -> G:
+    """``sum_l value(theta_l)`` of a convex function by its value and its slope.
+
+    Prox and conjugate are found numerically, coordinate by coordinate; numba compiles both
+    functions. It adds up with `tilt`, `l1`, `ridge` and `box`.
+
+    Parameters
+    ----------
+    value, slope
+        ``value(x)`` and ``slope(x)``, finite for every x; with `parameters` ``value(x, p)``, where
+        p is the number or the row of the coordinate.
+    parameters
+        A number or a row of numbers for each coordinate.
+    """
+    from innermean.own.curve import Curve
+
+    return G(Curve(value, slope, parameters, (-math.inf, math.inf)))
 
 
 def _plain(value: Any) -> Any:

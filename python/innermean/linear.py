@@ -12,13 +12,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from innermean import _arrays, _innermean
 from innermean._callbacks import with_callbacks
-from innermean._estimator import Estimator, said, weights_of
+from innermean._estimator import Sure, said, weights_of
 
 __all__ = ["LinearClassifier", "LinearRegressor"]
 
 
-class _Linear(Estimator):
-    def _fit(self, X: Any, target: Any, classes: list[str], task: str, **weights: Any) -> Any:
+class _Linear(Sure):
+    def _fit(
+        self, X: Any, target: Any, classes: list[str], task: str, clusters: Any, **weights: Any
+    ) -> Any:
         rows: Any = X
         if _arrays.is_sparse(X):
             data, columns, starts, _ = _arrays.csr(X, "X")
@@ -28,7 +30,14 @@ class _Linear(Estimator):
         target = np.ascontiguousarray(target, dtype=np.float64)
         self._run(
             _innermean.fit_linear,
-            rows, self._names(), target, classes, task, solver, **weights
+            rows,
+            self._names(),
+            target,
+            classes,
+            task,
+            solver,
+            errors=self._errors(clusters, len(target), weights["weights"]),
+            **weights,
         )
         theta = self.result_.theta
         outputs = len(classes) if len(classes) > 2 else 1
@@ -65,6 +74,9 @@ class LinearClassifier(ClassifierMixin, _Linear):
         ``"balanced"``, or a weight for each class.
     method, settings, tolerance, max_outer, max_seconds, seed
         As in :meth:`innermean.Problem.solve`.
+    standard_errors
+        True for robust standard errors (the sandwich formula), which need a loss without kinks and
+        no `l1`; ``"clustered"`` with `clusters` in fit.
     warm_start
         Begin where the last fit ended.
 
@@ -74,6 +86,8 @@ class LinearClassifier(ClassifierMixin, _Linear):
         As scikit-learn's linear classifiers have them.
     classes_
         The classes; of two, scores above 0 speak for the second.
+    standard_errors_
+        Of coefficients and, last, intercepts; ``conf_int()`` has intervals.
     certificate_
         How far the objective is from the lowest, as far as that is proven.
 
@@ -104,6 +118,7 @@ class LinearClassifier(ClassifierMixin, _Linear):
         max_outer: int | None = 10_000,
         max_seconds: float | None = None,
         seed: int = 0,
+        standard_errors: bool | str = False,
         warm_start: bool = False,
     ) -> None:
         self.loss = loss
@@ -119,6 +134,7 @@ class LinearClassifier(ClassifierMixin, _Linear):
         self.max_outer = max_outer
         self.max_seconds = max_seconds
         self.seed = seed
+        self.standard_errors = standard_errors
         self.warm_start = warm_start
 
     def __sklearn_tags__(self) -> Any:
@@ -127,13 +143,19 @@ class LinearClassifier(ClassifierMixin, _Linear):
         return tags
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearClassifier:
-        """Finds the coefficients; rows of weight 0 take no part."""
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, clusters: Any = None
+    ) -> LinearClassifier:
+        """Finds the coefficients; rows of weight 0 take no part.
+
+        `clusters` has the cluster of each row, where errors depend on each other within one.
+        """
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
         if len(classes) < 2:
-            raise ValueError(f"y: expected two classes or more, got one class, {classes[0]!r}")
+            one = classes.tolist()[0]
+            raise ValueError(f"y: expected two classes or more, got one class, {one!r}")
         if len(classes) > 2 and self.loss != "logistic":
             kind = type_of_target(y)
             raise ValueError(
@@ -162,6 +184,7 @@ class LinearClassifier(ClassifierMixin, _Linear):
             codes,
             [str(name) for name in classes.tolist()],
             task,
+            clusters,
             weights=weights_of(sample_weight, X),
             class_weights=pairs,
             balanced=given == "balanced",
@@ -223,6 +246,9 @@ class LinearRegressor(RegressorMixin, _Linear):
         Whether columns of very different size are brought to one scale for the run.
     method, settings, tolerance, max_outer, max_seconds, seed
         As in :meth:`innermean.Problem.solve`.
+    standard_errors
+        True for robust standard errors (the sandwich formula), which need a loss without kinks and
+        no `l1`; ``"clustered"`` with `clusters` in fit.
     warm_start
         Begin where the last fit ended.
 
@@ -230,6 +256,8 @@ class LinearRegressor(RegressorMixin, _Linear):
     ----------
     coef_, intercept_
         As scikit-learn's linear regressors have them.
+    standard_errors_
+        Of coefficients and, last, intercepts; ``conf_int()`` has intervals.
     certificate_
         How far the objective is from the lowest, as far as that is proven.
 
@@ -256,6 +284,7 @@ class LinearRegressor(RegressorMixin, _Linear):
         max_outer: int | None = 10_000,
         max_seconds: float | None = None,
         seed: int = 0,
+        standard_errors: bool | str = False,
         warm_start: bool = False,
     ) -> None:
         self.loss = loss
@@ -270,11 +299,17 @@ class LinearRegressor(RegressorMixin, _Linear):
         self.max_outer = max_outer
         self.max_seconds = max_seconds
         self.seed = seed
+        self.standard_errors = standard_errors
         self.warm_start = warm_start
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearRegressor:
-        """Finds the coefficients; rows of weight 0 take no part."""
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, clusters: Any = None
+    ) -> LinearRegressor:
+        """Finds the coefficients; rows of weight 0 take no part.
+
+        `clusters` has the cluster of each row, where errors depend on each other within one.
+        """
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=np.float64, order="C", y_numeric=True
         )
@@ -287,7 +322,7 @@ class LinearRegressor(RegressorMixin, _Linear):
             l2=self.l2,
         )
         weights = weights_of(sample_weight, X)
-        coefficients, intercepts = self._fit(X, y, [], task, weights=weights)
+        coefficients, intercepts = self._fit(X, y, [], task, clusters, weights=weights)
         self.coef_, self.intercept_ = coefficients[0], float(intercepts[0])
         return self
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from innermean import _arrays, _innermean
-from innermean._estimator import names_of, said
+from innermean._estimator import codes_of, names_of, said
 from innermean.result import Certificate
 
 if TYPE_CHECKING:
@@ -123,7 +122,7 @@ class InstrumentalRegressor(RegressorMixin, BaseEstimator):
         outside = [k for k in range(len(names)) if k not in inside]
         if self.standard_errors == "clustered" and clusters is None:
             raise ValueError("standard_errors='clustered' needs clusters in fit")
-        codes = None if clusters is None else _codes(clusters, len(X))
+        codes = None if clusters is None else codes_of(clusters, len(X))
         told = _innermean.fit_moments(
             y.astype(np.float64),
             ([names[k] for k in inside], X[:, inside]),
@@ -201,15 +200,6 @@ class InstrumentalRegressor(RegressorMixin, BaseEstimator):
             "to": self.intervals_[:, 1],
         }
         return pandas.DataFrame(columns, index=names)
-
-
-def _codes(clusters: Iterable[Any], rows: int) -> _arrays.Codes:
-    values = _arrays.as_numpy(clusters)
-    if values.shape != (rows,):
-        raise ValueError(
-            f"clusters: expected the cluster of each of {rows} rows, got shape {values.shape}"
-        )
-    return np.unique(values, return_inverse=True)[1].astype(np.uint32)
 
 
 def _named(instruments: Any, rows: int, taken: list[str]) -> tuple[list[str], _arrays.Floats]:

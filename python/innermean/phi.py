@@ -11,7 +11,9 @@ phi.huber(1.0, 0.5)
 
 from __future__ import annotations
 
+import copy
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,7 @@ __all__ = [
     "huber",
     "logistic",
     "negative_log",
+    "own",
     "poisson",
     "quadratic_form",
     "smoothed_hinge",
@@ -52,13 +55,16 @@ class Phi:
             self._ell = math.isqrt(len(vectors[0]))
         self._core()
 
+    def _plain(self) -> _innermean.Phi:
+        return _innermean.Phi(self.kind, self._numbers, self._vectors)
+
     def _core(self) -> _innermean.Phi:
-        core = _innermean.Phi(self.kind, self._numbers, self._vectors)
+        core = self._plain()
         return core if self._weights is None else core.weighted(self._weights)
 
     def weighted(self, weights: Any) -> Phi:
         """The same with a weight for each term, above 0."""
-        other = Phi(self.kind, *self._numbers, vectors=tuple(self._vectors))
+        other = copy.copy(self)
         own = _arrays.floats(weights, "weights", ndim=1)
         other._weights = own if self._weights is None else own * self._weights
         other._core()
@@ -69,6 +75,64 @@ class Phi:
         parts += [f"<{len(vector)} numbers>" for vector in self._vectors]
         weights = "" if self._weights is None else f".weighted(<{len(self._weights)} numbers>)"
         return f"phi.{self.kind}({', '.join(parts)}){weights}"
+
+
+class _Own(Phi):
+    """By a value and a slope."""
+
+    def __init__(self, curve: Any, *facts: Any) -> None:
+        self._curve, self._facts = curve, facts
+        super().__init__("own")
+
+    def _plain(self) -> _innermean.Phi:
+        return _innermean.Phi.own(self._curve.core, *self._facts, self._curve.domain)
+
+    def __repr__(self) -> str:
+        name = getattr(self._curve.value, "__name__", "value")
+        return super().__repr__().replace("()", f"({name})", 1)
+
+
+def own(
+    value: Callable[..., float],
+    slope: Callable[..., float],
+    *,
+    parameters: Any = None,
+    max_curvature: float | None = None,
+    max_slope: float | None = None,
+    kinks: bool = False,
+    domain: tuple[float, float] = (-math.inf, math.inf),
+) -> Phi:
+    """A convex function of one number by its value and its slope, compiled by numba.
+
+    Conjugate and prox are found numerically. Value and slope are compared with each other here, and
+    by :meth:`innermean.Problem.check` at random points; that the function is convex is up to you:
+    claims about the distance to the optimum rest on it.
+
+    Parameters
+    ----------
+    value, slope
+        ``value(u)`` and ``slope(u)``; with `parameters` ``value(u, p)``, where p is the number or
+        the row of the term. Functions that numba understands.
+    parameters
+        A number or a row of numbers for each term.
+    max_curvature, max_slope
+        Bounds on second derivatives and on slopes, if you know some: methods take longer steps.
+    kinks
+        Whether slopes jump somewhere.
+    domain
+        Where it is finite; beyond these ends it is infinite.
+
+    Examples
+    --------
+    >>> import math
+    >>> from innermean import phi
+    >>> phi.own(lambda u: math.log(math.cosh(u)), math.tanh, max_curvature=1.0)  # doctest: +SKIP
+    phi.own(<lambda>)
+    """
+    from innermean.own.curve import Curve
+
+    curve = Curve(value, slope, parameters, domain)
+    return _Own(curve, max_curvature, max_slope, bool(kinks))
 
 
 def _vector(value: Any, name: str) -> _arrays.Floats:

@@ -67,7 +67,8 @@ def result(of: Result) -> str:
     """A result in a notebook: a table with the curve of its run."""
     rows = "".join(
         f"<tr><th style='text-align:left'>{name}</th>"
-        f"<td style='text-align:left'><pre style='margin:0'>{escape(value)}</pre></td></tr>"
+        "<td style='text-align:left'><pre style='margin:0;background:none'>"
+        f"{escape(value)}</pre></td></tr>"
         for name, value in of._lines()
     )
     return f"<table>{rows}</table>{_svg(of.trace['calls'], of.trace['objective'])}"

@@ -233,8 +233,9 @@ class Portfolio(*([Estimator] if _Base is None else [Estimator, _Base])):  # typ
             constraint = self._constraint(lower, upper)
         else:
             constraint = self._constraint(None, None)
-            for side, bound in (("lower", lower), ("upper", upper)):
-                for name, number in _by_asset(bound, names, f"{side} limits"):
+            sides = (("lower", "min_weights", lower), ("upper", "max_weights", upper))
+            for side, parameter, bound in sides:
+                for name, number in _by_asset(bound, names, parameter):
                     assets.setdefault(name, {"asset": name})[side] = number
         for name, group in _by_asset(self.groups, names, "groups"):
             assets.setdefault(name, {"asset": name})["group"] = str(group)
@@ -257,7 +258,17 @@ class Portfolio(*([Estimator] if _Base is None else [Estimator, _Base])):  # typ
 
     def _constraint(self, lower: float | None, upper: float | None) -> str | None:
         lo, hi = (-np.inf if lower is None else lower), (np.inf if upper is None else upper)
+        if lo > hi:
+            raise ValueError(f"min_weights={lo:g}: expected at most max_weights={hi:g}")
         if self.budget is not None:
+            count = self.n_features_in_
+            for name, bound, side in (("min_weights", lo, "most"), ("max_weights", hi, "least")):
+                beyond = bound * count - 1 if side == "most" else 1 - bound * count
+                if beyond > 1e-9:
+                    raise ValueError(
+                        f"{name}={bound:g}: expected at {side} {1 / count:g}, so that {count} "
+                        "weights can sum to 1"
+                    )
             return "long-only" if lo == 0 and hi >= 1 else f"sum-to-one={lo},{hi}"
         return None if np.isinf(lo) and np.isinf(hi) else f"box={lo},{hi}"
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import operator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
@@ -82,11 +84,18 @@ class Problem:
 
     def __init__(self, f: Own, phi: Phi, g: G | None = None) -> None:
         self.f, self.phi, self.g = f, phi, _no_g() if g is None else g
+        for name, part, kind in (("phi", phi, Phi), ("g", self.g, G)):
+            if not isinstance(part, kind):
+                raise TypeError(
+                    f"{name}: expected one from innermean.{name}, got {type(part).__name__}"
+                )
         if phi._ell is not None and phi._ell != f._core.ell:
             raise ValueError(
                 f"phi: {phi.kind} is of {phi._ell} numbers, but f returns {f._core.ell}"
             )
-        self._core = _innermean.Problem(f._core, phi._core(), self.g._said())
+        curve = self.g._curve
+        own = None if curve is None else curve.core
+        self._core = _innermean.Problem(f._core, phi._core(), self.g._said(), own)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"f": self.f, "phi": self.phi, "g": self.g}
@@ -165,6 +174,8 @@ class Problem:
             seed,
             settings,
         )
+        if callback is not None and not callable(callback):
+            raise TypeError(f"callback: expected a callable, got {type(callback).__name__}")
         shown = _progress.of(progress)
         try:
             told = self._core.solve(solver, self._point(start, "start"), callback, shown)
@@ -220,6 +231,23 @@ class Problem:
         return Run(self, solver, self._point(start, "start"), None)
 
 
+#: The settings that methods may have.
+_SETTINGS = frozenset(_innermean.settings())
+_METHODS = frozenset(["auto", *(row[0] for row in _innermean.methods())])
+#: Numbers of numpy are written as those of Python.
+_JSON = json.JSONEncoder(default=lambda number: number.item())
+
+
+def _whole(seed: Any) -> int:
+    try:
+        number = operator.index(seed)
+    except TypeError:
+        number = -1
+    if number < 0:
+        raise ValueError(f"seed={seed!r}: expected a whole number, 0 or above")
+    return number
+
+
 def _solver(
     method: str,
     stop: dict[str, Any],
@@ -228,17 +256,27 @@ def _solver(
     settings: dict[str, Any],
 ) -> str:
     """How to solve, as the compiled core reads it."""
-    unknown = set(settings) - set(_innermean.settings())
+    unknown = [name for name in settings if name not in _SETTINGS]
     if unknown:
         known = ", ".join(_innermean.settings())
-        raise TypeError(f"solve: there is no setting {sorted(unknown)[0]!r}; methods have {known}")
+        raise TypeError(f"solve: there is no setting {min(unknown)!r}; methods have {known}")
+    if method not in _METHODS:
+        near = get_close_matches(str(method), _METHODS, 1)
+        meant = f"; did you mean {near[0]!r}?" if near else ";"
+        raise ValueError(
+            f"method={method!r}: there is no such method{meant} innermean.methods(problem) lists "
+            "those that suit"
+        )
+    tolerance = stop["tolerance"]
+    if tolerance is not None and not tolerance >= 0:
+        raise ValueError(f"tolerance={tolerance!r}: expected a number, 0 or above, or None")
     said = {
         "method": method,
-        "choice": {**settings, "seed": int(seed)},
+        "choice": {**settings, "seed": _whole(seed)},
         "stop": stop,
         "evaluate_every": evaluate_every,
     }
-    return json.dumps(said, default=lambda number: number.item())
+    return _JSON.encode(said)
 
 
 class Run:

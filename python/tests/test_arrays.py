@@ -1,5 +1,7 @@
 """Arrays of every kind, and those that are refused."""
 
+import os
+
 import numpy as np
 import pandas
 import polars
@@ -113,3 +115,41 @@ def test_refused_by_name(make, words):
 def test_large_finite_numbers_are_no_mistake():
     rows = np.full((4, 2), 1e308)
     problems.linear(rows, phi.absolute())
+
+
+MANY_ROWS = """
+import numpy as np
+from innermean import LinearRegressor
+
+rng = np.random.default_rng(0)
+X = rng.standard_normal((1 << 18, 64))
+X += np.linspace(-2.0, 2.0, 64)
+y = X @ np.linspace(-1.0, 1.0, 64) + 3.0 + rng.standard_normal(len(X))
+weights = np.ones(len(X))
+weights[::7] = 0.0
+
+def megabytes(name):
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith(name)) / 1e3
+
+LinearRegressor(l2=0.1).fit(X[:100], y[:100])
+with open("/proc/self/clear_refs", "w") as file:
+    file.write("5")
+before = megabytes("VmRSS")
+model = LinearRegressor(l2=0.1).fit(X, y)
+assert megabytes("VmHWM") - before < 60, megabytes("VmHWM") - before
+wide = np.column_stack([X, np.ones(len(X))])
+for model, of in ((model, np.ones(len(X))), (LinearRegressor(l2=0.1), weights)):
+    model.fit(X, y, sample_weight=of)
+    assert "read once" in model.result_.notes[0] and model.certificate_.proven
+    gram = wide.T @ (wide * of[:, None]) / of.sum() + 0.1 * np.diag([1.0] * 64 + [0.0])
+    expected = np.linalg.solve(gram, wide.T @ (of * y) / of.sum())
+    np.testing.assert_allclose(np.append(model.coef_, model.intercept_), expected, atol=1e-6)
+    assert abs(model.answer_["r_squared"] - model.score(X, y, of)) < 1e-6
+print("done")
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/clear_refs"), reason="no /proc")
+def test_many_rows_are_read_where_they_are(apart):
+    assert apart(MANY_ROWS) == "done"

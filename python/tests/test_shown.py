@@ -149,9 +149,11 @@ def test_examples(name):
 
 
 ROOT = Path(__file__).parents[2]
+PAGES = ["docs/python.md", "docs/python-migration.md", "python/README.md", "README.md"]
+PAGES += sorted(f"docs/python/{page.name}" for page in (ROOT / "docs/python").glob("*.md"))
 
 
-@pytest.mark.parametrize("page", ["docs/python.md", "python/README.md", "README.md"])
+@pytest.mark.parametrize("page", PAGES)
 def test_code_of_the_pages_runs(page):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
     assert blocks

@@ -41,7 +41,7 @@ pub(crate) struct Rows {
 
 impl Rows {
     /// From row r on; nothing where rows are empty.
-    fn from(&self, r: usize) -> *const f64 {
+    pub(crate) fn from(&self, r: usize) -> *const f64 {
         self.numbers[r * self.width..].as_ptr()
     }
 }
@@ -71,6 +71,7 @@ impl Kernel {
         };
         let mut facts = Facts::default();
         (facts.affine, facts.convex) = (about.affine, about.convex);
+        facts.at_once = about.knows_values && about.ell == 1;
         let About { d, ell, knows_values, .. } = *about;
         Arc::new(Kernel { sum, product, d, ell, starts, x, y, facts, knows_values })
     }

@@ -12,6 +12,7 @@ mod apps;
 mod arrays;
 mod batched;
 mod caller;
+mod curve;
 mod errors;
 mod kernel;
 mod parts;
@@ -26,6 +27,8 @@ mod _innermean {
     use super::apps::{
         fit_bags, fit_linear, fit_moments, fit_policy, fit_portfolio, fit_sequences,
     };
+    #[pymodule_export]
+    use super::curve::Curve;
     #[pymodule_export]
     use super::problem::{F, Phi, Problem};
     #[pymodule_export]

@@ -13,6 +13,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Deserialize;
 
+use crate::curve::Curve;
 use crate::errors::refused;
 
 /// phi by name, with its numbers and, of those that have some for each term, its vectors.
@@ -128,22 +129,30 @@ pub(crate) struct Said {
 
 impl Said {
     /// The g for theta of d coordinates.
-    pub(crate) fn regularizer(self, d: usize) -> PyResult<Arc<dyn Regularizer>> {
-        self.of(d).map_err(|error| refused(&error))
+    pub(crate) fn regularizer(
+        self,
+        d: usize,
+        own: Option<&Curve>,
+    ) -> PyResult<Arc<dyn Regularizer>> {
+        self.of(d, own).map_err(|error| refused(&error))
     }
 
-    fn of(self, d: usize) -> Result<Arc<dyn Regularizer>, InvalidSetting> {
+    fn of(self, d: usize, own: Option<&Curve>) -> Result<Arc<dyn Regularizer>, InvalidSetting> {
         if self.free > d {
             let given = self.free.to_string();
             return Err(InvalidSetting::new("free_tail", given, format!("at most {d}")));
         }
         let penalised = d - self.free;
         let free = self.free;
-        let g = self.penalised(penalised)?;
+        let g = self.penalised(penalised, own)?;
         Ok(if free == 0 { g } else { Arc::new(FreeTail::new(g, penalised)) })
     }
 
-    fn penalised(self, d: usize) -> Result<Arc<dyn Regularizer>, InvalidSetting> {
+    fn penalised(
+        self,
+        d: usize,
+        own: Option<&Curve>,
+    ) -> Result<Arc<dyn Regularizer>, InvalidSetting> {
         let names = [
             ("tilt", &self.tilt),
             ("l1", &self.l1),
@@ -153,6 +162,19 @@ impl Said {
         ];
         for (name, each) in names {
             each.check(name, d)?;
+        }
+        let part = |l: usize| Coordinate {
+            tilt: self.tilt.at(l, 0.0),
+            l1: self.l1.at(l, 0.0),
+            l2: self.l2.at(l, 0.0),
+            lo: self.lo.at(l, f64::NEG_INFINITY),
+            hi: self.hi.at(l, f64::INFINITY),
+        };
+        if let Some(own) = own {
+            // Each coordinate is checked as that of any other g.
+            let parts: Vec<Coordinate> = (0..d).map(part).collect();
+            Separable::new(parts.clone())?;
+            return own.regularizer(parts);
         }
         if let Some(barrier) = &self.barrier {
             barrier.check("log_barrier", d)?;
@@ -169,13 +191,6 @@ impl Said {
             let g = if l2 == 0.0 { g } else { Arc::new(Ridged::new(g, l2)?) };
             return tilted(g, &self.tilt, d);
         }
-        let part = |l: usize| Coordinate {
-            tilt: self.tilt.at(l, 0.0),
-            l1: self.l1.at(l, 0.0),
-            l2: self.l2.at(l, 0.0),
-            lo: self.lo.at(l, f64::NEG_INFINITY),
-            hi: self.hi.at(l, f64::INFINITY),
-        };
         let parts: Vec<Coordinate> = (0..d).map(part).collect();
         let mut rows: Vec<LinearConstraint> = self.rows.into_iter().map(Row::constraint).collect();
         if self.budget {

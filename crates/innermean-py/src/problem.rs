@@ -23,6 +23,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use crate::arrays::{array, numbers};
 use crate::batched::{Asked, Batched};
 use crate::caller::{Caller, aside, beside};
+use crate::curve::Curve;
 use crate::errors::{json, refused, settings};
 use crate::kernel::{self, Kernel, Rows};
 use crate::parts::{self, Said};
@@ -196,6 +197,18 @@ impl Phi {
         Ok(Phi(parts::merit(kind, &numbers, vectors?)?))
     }
 
+    /// By value and slope; see `innermean.own.curve`.
+    #[staticmethod]
+    fn own(
+        curve: &Curve,
+        max_curvature: Option<f64>,
+        max_slope: Option<f64>,
+        kinks: bool,
+        domain: (f64, f64),
+    ) -> PyResult<Self> {
+        Ok(Phi(curve.merit(max_curvature, max_slope, kinks, domain)?))
+    }
+
     /// With a weight for each term.
     fn weighted(&self, weights: Vector<'_>) -> PyResult<Self> {
         Ok(Phi(parts::weighted(self.0.clone(), weights.as_slice()?.to_vec())?))
@@ -284,11 +297,11 @@ impl Observer for Piece<'_, '_> {
 
 #[pymethods]
 impl Problem {
-    /// g is what Python says about it, as JSON.
+    /// g is what Python says about it, as JSON, and a function by value and slope if there is one.
     #[new]
-    fn new(py: Python<'_>, f: &F, phi: &Phi, g: &str) -> PyResult<Self> {
+    fn new(py: Python<'_>, f: &F, phi: &Phi, g: &str, own: Option<&Curve>) -> PyResult<Self> {
         let said: Said = settings(g)?;
-        let g = said.regularizer(f.d())?;
+        let g = said.regularizer(f.d(), own)?;
         let made = Problem { f: f.0.clone(), merit: phi.0.clone(), g };
         made.ask(py, |of| Parts::new(of.inner, of.merit, of.regularizer).map(drop))?
             .map_err(|error| refused(&error))?;

@@ -32,6 +32,12 @@ impl About {
         }
     }
 
+    /// The same with a note of this face, first.
+    pub(crate) fn noted(mut self, note: &str) -> Self {
+        self.notes.insert(0, note.to_owned());
+        self
+    }
+
     /// A run of one method among several.
     pub(crate) fn run(method: &'static str, settings: MethodSettings, status: Status) -> Self {
         let advice = Advice { sentence: status.advice(), parameters: String::new() };

@@ -4,6 +4,7 @@
 pub mod check;
 pub(crate) mod class_scores;
 pub mod collapse;
+pub(crate) mod curve;
 pub mod inner;
 pub mod merit;
 pub(crate) mod numbers;

@@ -13,7 +13,7 @@ __all__ = ["jax"]
 
 
 class Padded(Rows):
-    """Rows in slices whose lengths are powers of two: a compiler sees few lengths."""
+    """Rows in slices of few lengths, as a compiler is to see few."""
 
     def __init__(self, d: int, ell: int, x: Floats, y: Floats, starts: Integers) -> None:
         super().__init__(d, ell, starts)
@@ -22,7 +22,7 @@ class Padded(Rows):
     def padded(self, rows: Any) -> tuple[Floats, Floats, int]:
         y, x = self.y[rows], self.x[self.terms[rows]]
         n = len(y)
-        more = (1 << max(n - 1, 0).bit_length()) - n
+        more = _length(n) - n
         if more:
             # Copies of the last row, which count nothing.
             y = np.concatenate([y, np.repeat(y[-1:], more, axis=0)])
@@ -50,10 +50,21 @@ class _Jax(Padded):
         )
         self._pull = library.jit(lambda theta, x, y: library.vjp(lambda t: many(t, x, y), theta))
         self._apply = library.jit(lambda pull, w: pull(w)[0])
-        self._jacobians = library.jit(library.vmap(library.jacrev(one), (None, 0, 0)))
+        self._sizes = library.eval_shape
+        self._leaves = library.tree_util.tree_leaves
+
+        def twice(theta: Any, x: Any, y: Any) -> Any:
+            found = one(theta, x, y)
+            return found, found
+
+        both = library.vmap(library.jacrev(twice, has_aux=True), (None, 0, 0))
+        self._values_at = library.jit(lambda theta, rows, x, y: many(theta, x[rows], y[rows]))
+        self._both_at = library.jit(lambda theta, rows, x, y: both(theta, x[rows], y[rows]))
         self._array = jnp.asarray
         #: All rows as arrays of JAX, which a pass needs neither copied nor padded.
         self._whole: Any = None
+        #: Whether the pullback of a pass is worth keeping: it holds less than half of the rows.
+        self._keeps: bool | None = None
         #: The last theta of a pass over all rows, and the pullback there.
         self._at: tuple[bytes, Any] | None = None
 
@@ -65,12 +76,26 @@ class _Jax(Padded):
     def values(self, theta: Floats, rows: Any) -> Floats:
         if rows is self.all:
             with self._x64(True):
+                if self._keeps is None:
+                    _, pull = self._sizes(self._pull, theta, *self._all())
+                    held = sum(leaf.size for leaf in self._leaves(pull))
+                    self._keeps = 2 * held < self.y.size
+                if not self._keeps:
+                    return np.asarray(self._values(theta, *self._all()))
                 found, pull = self._pull(theta, *self._all())
             self._at = (theta.tobytes(), pull)
             return np.asarray(found)
+        if not isinstance(rows, slice):
+            with self._x64(True):
+                found = self._values_at(theta, self._longer(rows), *self._all())
+            return np.asarray(found)[: len(rows)]
         x, y, n = self.padded(rows)
         with self._x64(True):
             return np.asarray(self._values(theta, x, y))[:n]
+
+    def _longer(self, rows: Integers) -> Integers:
+        """These rows, and the last one again up to one of few lengths."""
+        return np.concatenate([rows, np.repeat(rows[-1:], _length(len(rows)) - len(rows))])
 
     def vjp(self, theta: Floats, rows: Any, w: Floats) -> Floats:
         if rows is self.all:
@@ -83,14 +108,27 @@ class _Jax(Padded):
         with self._x64(True):
             return np.array(self._vjp(theta, x, y, self.weights(w, len(y))))
 
-    def jacobians_of(
+    def values_and_jacobians(
         self, theta: Floats, rows: Integers, starts: Integers, sizes: Integers
-    ) -> Floats:
-        x, y, n = self.padded(rows)
+    ) -> tuple[Floats, Floats]:
+        n = len(rows)
         with self._x64(True):
-            each = np.asarray(self._jacobians(theta, x, y))[:n]
+            each, values = self._both_at(theta, self._longer(rows), *self._all())
+        each, values = np.asarray(each)[:n], np.asarray(values)[:n]
         sums = np.add.reduceat(each.reshape(n, -1), starts, axis=0)
-        return (sums / sizes[:, None]).reshape(-1, self.ell, self.d)
+        return values, (sums / sizes[:, None]).reshape(-1, self.ell, self.d)
+
+    def mean_jacobian(self, theta: Floats, rows: Any) -> Floats:
+        count = np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
+        whole = np.array([0]), np.array([len(count)])
+        return self.values_and_jacobians(theta, count, *whole)[1][0]
+
+
+def _length(n: int) -> int:
+    """n or a little more, of which there are few: a compiler sees each length once."""
+    bits = max(n - 1, 0).bit_length()
+    grain = 1 << max(bits - 4, 0) if bits > 10 else 1 << bits
+    return -(-n // grain) * grain
 
 
 def jax(

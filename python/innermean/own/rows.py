@@ -110,11 +110,20 @@ class Rows:
         term = np.repeat(cuts[:, 0], lengths)
         starts = np.concatenate([[0], np.flatnonzero(np.diff(term)) + 1])
         sizes = np.diff(np.concatenate([starts, [len(rows)]]))
-        means = _sums(self.values(theta, rows), starts) / sizes[:, None]
-        found = self.jacobians_of(theta, rows, starts, sizes) if jacobians else np.zeros(0)
+        if jacobians:
+            values, found = self.values_and_jacobians(theta, rows, starts, sizes)
+        else:
+            values, found = self.values(theta, rows), np.zeros(0)
+        means = _sums(values, starts) / sizes[:, None]
         answer = (means.reshape(-1), found.reshape(-1))
         self._last = (asked, answer)
         return answer
+
+    def values_and_jacobians(
+        self, theta: Floats, rows: Integers, starts: Integers, sizes: Integers
+    ) -> tuple[Floats, Floats]:
+        """f for each row, and :meth:`jacobians_of`."""
+        return self.values(theta, rows), self.jacobians_of(theta, rows, starts, sizes)
 
     def jacobians_of(
         self, theta: Floats, rows: Integers, starts: Integers, sizes: Integers

@@ -7,7 +7,7 @@ use numpy::{PyReadonlyArray1, PyReadonlyArrayDyn};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::fitted::{Finished, finish, fit};
+use super::fitted::{Errors, Finished, Wanted, finish};
 use crate::arrays::{numbers, vector};
 use crate::errors::settings;
 use crate::watch::Onlookers;
@@ -15,7 +15,7 @@ use crate::watch::Onlookers;
 /// A model of single rows from labels of their groups: `groups` has the group of each row, counted
 /// from 0 in the order of their appearance, `labels` a row of `label_names` for each group.
 #[pyfunction]
-#[pyo3(signature = (rows, names, groups, group_names, labels, label_names, task, solver, *, weights=None, by_size=false, callback=None))]
+#[pyo3(signature = (rows, names, groups, group_names, labels, label_names, task, solver, *, weights=None, by_size=false, errors=None, callback=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
 pub(crate) fn fit_bags<'py>(
     py: Python<'py>,
@@ -29,9 +29,10 @@ pub(crate) fn fit_bags<'py>(
     solver: &str,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     by_size: bool,
+    errors: Option<Errors<'py>>,
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let onlookers = Onlookers::of(callback);
+    let (onlookers, wanted) = (Onlookers::of(callback), Wanted::new(errors)?);
     let (task, solver): (BagSettings, Solver) = (settings(task)?, settings(solver)?);
     let rows = numbers("X", &rows)?;
     let labels = GroupLabels {
@@ -49,12 +50,13 @@ pub(crate) fn fit_bags<'py>(
             data = data.weighted(weights)?;
         }
         let task = BagTask::new(data, rows, &task)?;
-        let mut found = fit(&task, &solver, caller, &onlookers)?;
+        let (mut found, inference) =
+            Wanted::fit(wanted.as_ref(), &task, &solver, caller, &onlookers)?;
         let arrays = vec![
             ("predictions", std::mem::take(&mut found.answer.predictions)),
             ("fitted", std::mem::take(&mut found.answer.fitted)),
         ];
         let doubt = found.answer.warning.take();
-        Ok(Finished::of(found, doubt.as_ref(), arrays))
+        Ok(Finished::of(found, doubt.as_ref(), arrays).sure(inference))
     })
 }

@@ -1,14 +1,16 @@
 //! Linear models.
 
+use innermean_apps::Error;
+use innermean_apps::condensed::{Collector, PIECE};
 use innermean_apps::linear::{
-    ClassWeights, Classes, LinearData, LinearSettings, LinearTask, Rows, Target,
+    ClassWeights, Classes, LinearData, LinearSettings, LinearTask, Loss, Rows, Target,
 };
-use innermean_apps::run::Solver;
+use innermean_apps::run::{AUTO, Solver};
 use numpy::{PyReadonlyArray1, PyReadonlyArrayDyn};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::fitted::{Finished, finish, fit};
+use super::fitted::{Errors, Finished, Wanted, finish, fit};
 use crate::arrays::{numbers, vector};
 use crate::errors::settings;
 use crate::watch::Onlookers;
@@ -37,10 +39,51 @@ impl Features<'_> {
     }
 }
 
+/// Dense rows of so many numbers and a square loss are fitted by their means and covariances, for
+/// which they are read where they are: the problem of rows takes a copy, with a 1 behind each for
+/// the intercept and in units of its own.
+const MANY: usize = 1 << 24;
+
+/// What is said of a fit by [`MANY`].
+const READ_ONCE: &str = "The rows were read once, and their means and covariances alone kept.";
+
+/// The task of dense rows by their moments, where that is called for.
+fn of_moments(
+    names: &[String],
+    rows: &Rows,
+    (target, weights): (&Target, Option<&[f64]>),
+    task: &LinearSettings,
+    solver: &Solver,
+) -> Result<Option<LinearTask>, Error> {
+    let (Rows::Dense(rows), Target::Numbers(targets)) = (rows, target) else { return Ok(None) };
+    let d = names.len();
+    let counts = |i: &usize| weights.is_none_or(|weights| weights[*i] > 0.0);
+    let all = 0..targets.len();
+    if rows.len() < MANY || task.loss != Loss::Square || solver.method != AUTO {
+        return Ok(None);
+    }
+    let mut collector = Collector::default();
+    let fitted: Vec<usize> = all.filter(counts).collect();
+    if fitted.is_empty() || weights.is_some_and(|weights| weights.iter().any(|w| *w < 0.0)) {
+        // The task of the rows says what is wrong.
+        return Ok(None);
+    }
+    for piece in fitted.chunks(PIECE) {
+        let mut numbers = Vec::with_capacity(piece.len() * (d + 1));
+        for &i in piece {
+            numbers.extend_from_slice(&rows[i * d..(i + 1) * d]);
+            numbers.push(targets[i]);
+        }
+        let weights = weights.map(|weights| piece.iter().map(|&i| weights[i]).collect());
+        collector.push(d + 1, numbers, weights);
+    }
+    LinearTask::of_moments(names.to_vec(), &collector.finish(), task).map(Some)
+}
+
 /// Coefficients of the features `names`. `classes` are those that the numbers of `target` count
 /// from 0 on; none where it is predicted itself.
 #[pyfunction]
-#[pyo3(signature = (rows, names, target, classes, task, solver, *, weights=None, class_weights=None, balanced=false, callback=None))]
+#[pyo3(signature = (rows, names, target, classes, task, solver, *, weights=None, class_weights=None, balanced=false, errors=None, callback=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
 pub(crate) fn fit_linear<'py>(
     py: Python<'py>,
@@ -53,9 +96,10 @@ pub(crate) fn fit_linear<'py>(
     weights: Option<PyReadonlyArray1<'py, f64>>,
     class_weights: Option<Vec<(String, f64)>>,
     balanced: bool,
+    errors: Option<Errors<'py>>,
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let onlookers = Onlookers::of(callback);
+    let (onlookers, wanted) = (Onlookers::of(callback), Wanted::new(errors)?);
     let (task, solver): (LinearSettings, Solver) = (settings(task)?, settings(solver)?);
     let rows = rows.extract::<Features<'_>>()?.rows()?;
     let class_weights = match class_weights {
@@ -73,6 +117,15 @@ pub(crate) fn fit_linear<'py>(
     };
     let weights = weights.as_ref().map(|weights| vector(weights));
     finish(py, move |caller| {
+        let given = (&target, weights.as_deref());
+        let by_moments = match wanted {
+            None => of_moments(&names, &rows, given, &task, &solver)?,
+            Some(_) => None,
+        };
+        if let Some(task) = by_moments {
+            let found = fit(&task, &solver, caller, &onlookers)?;
+            return Ok(Finished::of(found, None, Vec::new()).noted(READ_ONCE));
+        }
         let mut data = LinearData::new(names, rows, target)?;
         if let Some(weights) = weights {
             data = data.weighted(weights)?;
@@ -81,9 +134,10 @@ pub(crate) fn fit_linear<'py>(
             data = data.with_class_weights(weights)?;
         }
         let task = LinearTask::new(data, &task)?;
-        let mut found = fit(&task, &solver, caller, &onlookers)?;
+        let (mut found, inference) =
+            Wanted::fit(wanted.as_ref(), &task, &solver, caller, &onlookers)?;
         let scores = std::mem::take(&mut found.answer.scores);
         let doubt = found.answer.warning.take();
-        Ok(Finished::of(found, doubt.as_ref(), vec![("scores", scores)]))
+        Ok(Finished::of(found, doubt.as_ref(), vec![("scores", scores)]).sure(inference))
     })
 }

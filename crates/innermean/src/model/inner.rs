@@ -7,6 +7,7 @@
 use std::fmt;
 use std::ops::Range;
 
+mod at_once;
 mod block;
 mod common_gram;
 mod facts;

@@ -4,6 +4,7 @@ mod label_merits;
 mod merit_laws;
 mod multinomial;
 mod negative_log;
+mod numerical;
 mod quadratic_form;
 mod regularizer_laws;
 mod repeated_steps;

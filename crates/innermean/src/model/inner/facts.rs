@@ -32,6 +32,11 @@ pub struct Facts {
     /// order, so that a block of them is as good as a random sample, and a block costs little more
     /// than a single one. 1: no more than one.
     pub block: usize,
+    /// The mean of a term with its Jacobian ([`Fused::block_mean_and_jacobian`]) costs about as
+    /// much as a product with that Jacobian, and `ell = 1`: whole passes then take both at once.
+    ///
+    /// [`Fused::block_mean_and_jacobian`]: super::Fused::block_mean_and_jacobian
+    pub at_once: bool,
     /// What one query of f or f' counts as, in oracle calls: more than one where f stacks several
     /// functions, as [`SharedForm`](crate::SharedForm)s do.
     pub calls_per_query: u64,
@@ -55,6 +60,7 @@ impl Default for Facts {
             convex: false,
             mirrored: false,
             block: 1,
+            at_once: false,
             calls_per_query: 1,
             rows: None,
             calls_are_dear: false,

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::at_once::{brings_both, gradient_at_once};
 use super::block::{PLACES, stretches};
 use super::{Duals, Inner, Lost, Passes, Sample};
 use crate::linalg::blocks::{Blocks, MERIT};
@@ -332,7 +333,8 @@ pub(super) fn losses_and_duals(
 }
 
 /// [`Passes::gradient`] as it is provided, for an f with a faster one that does not always apply:
-/// in two passes over the data, one for the averages and one for the sum.
+/// in two passes over the data, one for the averages and one for the sum, unless f brings both at
+/// once.
 pub(crate) fn gradient<F: Passes + ?Sized>(
     f: &F,
     theta: &[f64],
@@ -341,6 +343,9 @@ pub(crate) fn gradient<F: Passes + ?Sized>(
     w: &mut [f64],
     out: &mut [f64],
 ) -> Result<f64, Lost> {
+    if brings_both(f.f()) {
+        return Ok(gradient_at_once(f.f(), theta, duals, f_bar, w, out));
+    }
     f.means(theta, f_bar)?;
     let loss = losses_and_duals(f.f(), duals, f_bar, w);
     out.fill(0.0);

@@ -1,6 +1,6 @@
 //! Passes over the whole data: the only way of batch methods, snapshots and certificates to it.
 
-use super::{Bounds, CommonGram, Duals, Fused, Inner, Lost, in_memory};
+use super::{Bounds, CommonGram, Duals, Fused, Inner, Lost, at_once, in_memory};
 use crate::linalg::gram as gram_of;
 use crate::model::inner::lost::Recording;
 use crate::run::checkpoint::Hash;
@@ -96,8 +96,7 @@ pub trait Passes: Fused {
         f_bar: &mut [f64],
         jacobians: &mut [f64],
     ) -> Result<(), Lost> {
-        self.means(theta, f_bar)?;
-        self.mean_jacobians(theta, jacobians)
+        at_once::means_and_jacobians(self, theta, f_bar, jacobians)
     }
 
     /// [`Self::means_and_jacobians`] of the terms given, one after the other, each averaged over the
@@ -139,9 +138,7 @@ pub trait Passes: Fused {
         f_bar: &mut [f64],
         u: &mut [f64],
     ) -> Result<(), Lost> {
-        self.means(theta, f_bar)?;
-        u.fill(0.0);
-        self.add_weighted_jac_t(theta, w, u)
+        at_once::snapshot(self, theta, w, f_bar, u)
     }
 
     /// `out = F'(theta) = (1/n_X) sum_i fbar_i'(theta) w_i` and `F(theta)` as what is returned,
