@@ -146,7 +146,7 @@ fn few_that_matter(facts: &Facts<'_>) -> Option<String> {
 /// Coordinates from which on the prox-linear method comes before Newton's, and of these or the
 /// averages the fewer, up to which its systems are solved at once; samples of a term on which one
 /// look at phi costs next to nothing. See `experiments/results/beyond.md`.
-const MANY: usize = 257;
+const MANY: usize = 50;
 const SOLVED: usize = 2000;
 const SAMPLES: usize = 32;
 
