@@ -3,5 +3,9 @@
 
 pub mod cases;
 pub mod contest;
+pub mod network;
 pub mod picture;
+pub mod prototypes;
 pub mod returns;
+pub mod steps;
+pub mod versus;

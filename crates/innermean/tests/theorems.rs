@@ -308,17 +308,8 @@ where
 #[test]
 fn u_is_the_batch_gradient_at_the_current_duals() {
     let settings = |reference| Settings {
-        alpha_theta: 0.02,
-        alpha_w: 0.1,
-        inner_iterations: 50,
         reference,
-        warmup_epochs: 0,
-        single_loop: false,
-        batch: 1,
-        outer_batch: 1,
-        automatic: false,
-        guarded: false,
-        seed: 3,
+        ..Settings::paper(Steps { alpha_theta: 0.02, alpha_w: 0.1, inner_iterations: 50 }, 3)
     };
     for reference in [Reference::Last, Reference::Random] {
         let settings = settings(reference);

@@ -72,6 +72,8 @@ pub struct Shape {
     pub width: usize,
     /// Of the covariance of the features
     pub kappa: f64,
+    /// Of the logarithm of each group's scale, the standard deviation
+    pub tail: f64,
     /// Same seed, same problem.
     pub seed: u64,
 }
@@ -141,18 +143,19 @@ fn sigmoid(t: f64) -> f64 {
 impl Shape {
     /// In a line.
     pub fn name(&self) -> String {
-        let Shape { loss, penalty, groups, rows, width, kappa, .. } = *self;
+        let Shape { loss, penalty, groups, rows, width, kappa, tail, .. } = *self;
         let penalty = match penalty {
             Penalty::Ridge => "",
             Penalty::L1 => ", l1",
             Penalty::Box => ", box",
         };
-        format!("{}{penalty}, {groups} x {rows} x {width}, kappa {kappa:.0e}", loss.word())
+        let tail = if tail > 0.0 { ", heavy tails" } else { "" };
+        format!("{}{penalty}{tail}, {groups} x {rows} x {width}, kappa {kappa:.0e}", loss.word())
     }
 
     /// The problem.
     pub fn draw(&self) -> Case {
-        let Shape { loss, penalty, groups, rows, width: d, kappa, seed } = *self;
+        let Shape { loss, penalty, groups, rows, width: d, kappa, tail, seed } = *self;
         let classes = if loss == Loss::Classes { 3 } else { 1 };
         let mut model = Normal::new(seed, 0);
         let turn = Turn::new(d, &mut model);
@@ -166,6 +169,7 @@ impl Shape {
         for (i, block) in table.chunks_exact_mut(rows * d).enumerate() {
             let mut draws = Normal::new(seed, 1 + i as u64);
             let centre: Vec<f64> = (0..d).map(|_| BETWEEN * draws.normal()).collect();
+            let scale = if tail > 0.0 { (tail * draws.normal()).exp() } else { 1.0 };
             let mut sums = vec![0.0; classes];
             for row in block.chunks_exact_mut(d) {
                 row.iter_mut().zip(&centre).for_each(|(x, c)| *x = c + draws.normal());
@@ -181,7 +185,7 @@ impl Shape {
                         _ => sigmoid(*score),
                     } / rows as f64;
                 }
-                row.iter_mut().enumerate().for_each(|(k, x)| *x *= root(k));
+                row.iter_mut().enumerate().for_each(|(k, x)| *x *= scale * root(k));
                 turn.apply(row);
             }
             labels.extend(label(loss, &sums, &mut draws));
@@ -254,6 +258,7 @@ pub fn family(kappa: f64) -> Shape {
         rows: 40,
         width: 20,
         kappa,
+        tail: 0.0,
         seed: 1,
     }
 }
@@ -264,7 +269,7 @@ pub fn all() -> Vec<Shape> {
     let mut seed = 100;
     let mut add = |loss, penalty, (groups, rows, width): (usize, usize, usize), kappa| {
         seed += 1;
-        shapes.push(Shape { loss, penalty, groups, rows, width, kappa, seed });
+        shapes.push(Shape { loss, penalty, groups, rows, width, kappa, tail: 0.0, seed });
     };
     let smooth = [Loss::Proportion, Loss::Counts, Loss::Square];
     for size in [(30, 40, 20), (100, 100, 20), (100, 600, 50), (500, 100, 100), (1000, 60, 30)] {

@@ -1,7 +1,7 @@
 //! Methods without settings on one problem, and what each took.
 
 use innermean::oracle::gradient_calls;
-use innermean::{AnyMethod, Choice, Driver, Objective, Record, Solution, Stop};
+use innermean::{AnyMethod, Choice, Driver, Objective, Record, Solution, Stop, auto};
 use serde::Serialize;
 
 /// Passes that a method may take.
@@ -33,6 +33,9 @@ pub fn pass(problem: Objective<'_>) -> f64 {
     (calls.f + calls.jacobian) as f64
 }
 
+/// What a user gets who names no method.
+pub const AUTO: &str = "auto";
+
 /// A run, to a target or to the end of the passes or seconds.
 pub fn run(
     problem: Objective<'_>,
@@ -42,7 +45,6 @@ pub fn run(
     target: Option<f64>,
     (passes, seconds): (f64, f64),
 ) -> Option<Solution> {
-    let method = AnyMethod::named(name, choice, problem, start).ok()?;
     let stop = Stop {
         max_outer: None,
         max_calls: Some((passes * pass(problem)) as u64),
@@ -50,22 +52,30 @@ pub fn run(
         target_objective: target,
         tolerance: None,
     };
-    Some(method.run(&Driver { stop, ..Driver::default() }, problem, start, &mut ()))
+    let driver = Driver { stop, ..Driver::default() };
+    if name == AUTO {
+        let found = auto::solve(&driver, problem, start, &mut (), choice.seed);
+        return Some(found.ok()?.solution);
+    }
+    let method = AnyMethod::named(name, choice, problem, start).ok()?;
+    Some(method.run(&driver, problem, start, &mut ()))
 }
 
 /// Seconds after which a run is given up.
 pub const PATIENCE: f64 = 5.0;
 
-/// All entries that suit, and the lowest objective that any of them found.
+/// All entries that suit, each with at most so many passes and seconds, and the lowest objective
+/// that any of them found.
 pub fn contest(
     problem: Objective<'_>,
     start: &[f64],
     entries: &[Entry<'_>],
     rounds: usize,
+    limits: (f64, f64),
 ) -> (f64, Vec<Took>) {
     let mut least = f64::INFINITY;
-    for (_, name, choice) in entries.iter().filter(|(_, name, _)| REFERENCES.contains(name)) {
-        let found = run(problem, start, name, choice, None, (100.0, PATIENCE));
+    for name in REFERENCES {
+        let found = run(problem, start, name, &Choice::seeded(1), None, (100.0, PATIENCE));
         least = least.min(found.map_or(f64::INFINITY, |found| found.objective));
     }
     let target = least + 0.5 * GAPS[1];
@@ -76,8 +86,7 @@ pub fn contest(
             if round > 0 && all.iter().any(|own| own.0 == *word && own.1[0].objective > target) {
                 continue;
             }
-            let Some(solution) = run(problem, start, name, choice, Some(target), (MOST, PATIENCE))
-            else {
+            let Some(solution) = run(problem, start, name, choice, Some(target), limits) else {
                 continue;
             };
             least = least.min(solution.objective);

@@ -4,7 +4,9 @@
 //!
 //! Writes `experiments/results/beyond.md`, `beyond.json` and the picture in `docs/images`.
 //! `--returns FOLDER` adds groups of real rows, from tables of daily returns; `--out FOLDER` writes
-//! all three elsewhere; `--parts kappa,problems` makes those parts alone.
+//! all three elsewhere; `--parts kappa,problems` makes those parts alone. The parts `leak`,
+//! `anderson`, `mirror`, `network` and `prototypes`, which are made where they are named, go to
+//! files of their own, `beyond-leak.md` and so on.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,21 +15,29 @@ use anyhow::{Context, bail};
 use innermean::Choice;
 use innermean_experiments::beyond::cases::{self, Case};
 use innermean_experiments::beyond::contest::{
-    self, Entry, GAPS, MOST, Took, contest, exponent, geometric_mean,
+    self, AUTO, Entry, GAPS, MOST, Took, contest, exponent, geometric_mean,
 };
 use innermean_experiments::beyond::picture::picture;
 use innermean_experiments::beyond::returns;
+use innermean_experiments::beyond::steps;
 use innermean_experiments::timing::median;
 use serde_json::{Value, json};
 
 /// Condition numbers of the family.
 const KAPPAS: [f64; 5] = [2e2, 2e3, 2e4, 2e5, 2e6];
+/// Passes and seconds that a run may take.
+const LIMITS: (f64, f64) = (MOST, contest::PATIENCE);
 /// Runs of each method on a problem, of which the shortest counts.
 const ROUNDS: usize = 2;
 /// The method in question, and those that it is measured by.
 const OURS: &str = "prox-linear";
 /// It and what can be said about it.
-const VARIANTS: [&str; 3] = [OURS, "growing", "correction"];
+const VARIANTS: [&str; 4] = [OURS, "growing", "correction", AUTO];
+
+/// The head of each file.
+const HEAD: &str = "# Beyond the paper\n\nWritten by `cargo run --release -p innermean-experiments --bin beyond`. \
+     A pass is 2 N calls, every f and every f' once; every query of phi is counted. Nothing is \
+     tuned unless it is said to be.\n\n";
 
 struct Report {
     text: String,
@@ -59,7 +69,7 @@ fn kappas(report: &mut Report, pictures: &Path) -> anyhow::Result<()> {
     for kappa in KAPPAS {
         let case = cases::family(kappa).draw();
         let start = vec![0.0; case.problem.inner.d()];
-        let (_, took) = contest(case.problem.erased(), &start, &entries, 1);
+        let (_, took) = contest(case.problem.erased(), &start, &entries, 1, LIMITS);
         println!("kappa {kappa:e}");
         for (line, took) in lines.iter_mut().zip(&took) {
             println!("  {} {:?} last {:.1e}", took.method, took.passes, took.last);
@@ -108,11 +118,12 @@ fn ratio(row: &[Took], other: &str, of: impl Fn(&Took) -> Option<f64>) -> Option
 
 /// Problems of all kinds.
 fn problems(report: &mut Report, folder: Option<&Path>) -> anyhow::Result<()> {
-    let entries = entries();
+    let mut entries = entries();
+    entries.push((AUTO, AUTO, Choice::seeded(1)));
     let mut all: Vec<(String, bool, Vec<Took>)> = Vec::new();
     let mut one = |case: &Case| {
         let start = vec![0.0; case.problem.inner.d()];
-        let (_, took) = contest(case.problem.erased(), &start, &entries, ROUNDS);
+        let (_, took) = contest(case.problem.erased(), &start, &entries, ROUNDS, LIMITS);
         println!("{}", case.name);
         for took in &took {
             println!(
@@ -192,6 +203,26 @@ fn summary(report: &mut Report, all: &[(String, bool, Vec<Took>)]) -> anyhow::Re
         median(passes)
     };
     writeln!(text, "- median passes of {OURS}: {:.1} and {:.1}", medians(0), medians(1))?;
+    // What a user waits for who names no method.
+    let waits: Vec<f64> = all
+        .iter()
+        .filter(|(_, kinks, _)| !kinks)
+        .filter_map(|(_, _, row)| {
+            let single = row.iter().filter(|took| !VARIANTS[1..].contains(&&*took.method));
+            let best = single.filter_map(|took| took.seconds[0]).fold(f64::INFINITY, f64::min);
+            Some(row.iter().find(|took| took.method == AUTO)?.seconds[0]? / best)
+        })
+        .collect();
+    writeln!(
+        text,
+        "- smooth phi: seconds of {AUTO} over the best of all, {OURS} too, at most 1.1 on {} and at \
+         most 1.5 on {} of {}, median {:.2}, most {:.2}",
+        waits.iter().filter(|wait| **wait <= 1.1).count(),
+        waits.iter().filter(|wait| **wait <= 1.5).count(),
+        waits.len(),
+        median(waits.clone()),
+        waits.iter().copied().fold(0.0, f64::max)
+    )?;
     for (word, kinks) in [("smooth phi", false), ("kinks", true)] {
         let ratios: Vec<f64> = all
             .iter()
@@ -231,23 +262,29 @@ fn main() -> anyhow::Result<()> {
     }
     let results = out.clone().unwrap_or_else(|| "experiments/results".into());
     let pictures = out.unwrap_or_else(|| "docs/images".into());
-    let text =
-        "# Beyond the paper\n\nWritten by `cargo run --release -p innermean-experiments --bin \
-                beyond`. A pass is 2 N calls, every f and every f' once; every query of phi is \
-                counted. Nothing is tuned.\n\n"
-            .to_owned();
-    let mut report = Report { text, json: serde_json::Map::new() };
+    let mut report = Report { text: HEAD.to_owned(), json: serde_json::Map::new() };
     for part in parts.split(',') {
         match part {
             "kappa" => kappas(&mut report, &pictures)?,
             "problems" => problems(&mut report, folder.as_deref())?,
-            _ => bail!("{part}: expected kappa or problems"),
+            _ => {
+                // A file of its own.
+                let own = steps::part(part)?;
+                write(&results, &format!("beyond-{part}"), &(HEAD.to_owned() + &own.0), &own.1)?;
+            }
         }
     }
-    std::fs::create_dir_all(&results)?;
-    std::fs::write(results.join("beyond.md"), &report.text)?;
-    let json = serde_json::to_string_pretty(&report.json)?;
-    std::fs::write(results.join("beyond.json"), json + "\n")?;
-    println!("{}", report.text);
+    if !report.json.is_empty() {
+        write(&results, "beyond", &report.text, &Value::Object(report.json))?;
+    }
+    Ok(())
+}
+
+fn write(folder: &Path, stem: &str, text: &str, json: &Value) -> anyhow::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    std::fs::write(folder.join(format!("{stem}.md")), text)?;
+    let json = serde_json::to_string_pretty(json)?;
+    std::fs::write(folder.join(format!("{stem}.json")), json + "\n")?;
+    println!("{text}");
     Ok(())
 }

@@ -21,7 +21,8 @@ use std::sync::Mutex;
 use anyhow::Result;
 use innermean::curvature::Sizes;
 use innermean::oracle::snapshot_calls;
-use innermean::{Choice, Driver, Listed, Reference, Settings, Stop, Svrpda1};
+use innermean::steps::Steps;
+use innermean::{Choice, Driver, Listed, Settings, Stop, Svrpda1};
 use innermean_experiments::cases::{self, Case, Family};
 use innermean_experiments::timing::median;
 use rayon::prelude::*;
@@ -88,19 +89,14 @@ fn grid(case: &Case, target: f64) -> Option<Best> {
     // The likely ones first: what is worse than twice the best is then cut short.
     settings.sort_by_key(|(a, b, m)| (a * a + (b + 1) * (b + 1), *m != epochs[1]));
     let method = |(a, b, inner_iterations): (i32, i32, usize), seed: u64| {
-        Svrpda1(Settings {
-            alpha_theta: 4_f64.powi(a) / sizes.largest,
-            alpha_w: 4_f64.powi(b) * sizes.duals,
-            inner_iterations,
-            reference: Reference::Last,
-            warmup_epochs: 0,
-            single_loop: false,
-            batch: 1,
-            outer_batch: 1,
-            automatic: false,
-            guarded: false,
+        Svrpda1(Settings::paper(
+            Steps {
+                alpha_theta: 4_f64.powi(a) / sizes.largest,
+                alpha_w: 4_f64.powi(b) * sizes.duals,
+                inner_iterations,
+            },
             seed,
-        })
+        ))
     };
     let mut found: Vec<(f64, (i32, i32, usize))> = Vec::new();
     let mut least = MOST / 2.0;

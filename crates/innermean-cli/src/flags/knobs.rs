@@ -1,7 +1,7 @@
 //! The settings of methods as flags; who gives none gets what the method's rule finds.
 
 use clap::{Args, ValueEnum};
-use innermean::choice::Mirror;
+use innermean::choice::{Leak, Mirror};
 use innermean::{Choice, Reference, StepRule};
 
 use crate::flags::number;
@@ -68,9 +68,30 @@ pub(crate) struct KnobFlags {
     #[arg(long, value_name = "N", value_parser = number::size, allow_hyphen_values = true)]
     pub(crate) correction: Option<usize>,
 
-    /// The distance in which ALEXR's dual step is measured
+    /// The distance in which the dual step of ALEXR, SVRPDA-I or II is measured
     #[arg(long, value_name = "WHICH", value_enum)]
     pub(crate) mirror: Option<MirrorChoice>,
+
+    /// The part of its errors that U of SVRPDA-II forgets with each step: automatic, off or a
+    /// number below 1 [default: automatic where steps are]
+    #[arg(long, value_name = "PART", value_parser = leak, allow_hyphen_values = true)]
+    pub(crate) leak: Option<Leak>,
+
+    /// Outer iterations that Anderson's acceleration of SVRPDA-I and II remembers; 0 for none
+    #[arg(long, value_name = "N", value_parser = number::size, allow_hyphen_values = true)]
+    pub(crate) anderson: Option<usize>,
+}
+
+/// [`Leak`] as a flag.
+fn leak(text: &str) -> Result<Leak, String> {
+    match text {
+        "automatic" => Ok(Leak::Automatic),
+        "off" => Ok(Leak::Off),
+        _ => match text.parse() {
+            Ok(p) if p > 0.0 && p < 1.0 => Ok(Leak::Part(p)),
+            _ => Err("expected automatic, off or a number above 0 and below 1".to_owned()),
+        },
+    }
 }
 
 impl KnobFlags {
@@ -92,6 +113,8 @@ impl KnobFlags {
             growing: self.growing,
             correction: self.correction,
             mirror: self.mirror.map(Mirror::from),
+            leak: self.leak,
+            anderson: self.anderson,
             ..Choice::default()
         }
     }

@@ -8,7 +8,9 @@
 //! Asks of the problem: a prox for each `phi_i*` and for g. Beside this page are the settings and
 //! the state (`settings.rs`, `state.rs`), the same steps on rows in memory (`rows.rs`), in batches
 //! (`batch.rs`), on few coordinates at a time (`lagged_step.rs`), plain ones before the first
-//! snapshot (`warm_up.rs`), and steps that need not be chosen (`automatic.rs`).
+//! snapshot (`warm_up.rs`), and steps that need not be chosen (`automatic.rs`); and what goes beyond
+//! the paper where it is asked for: a leak in U (`leak.rs`), mixtures of snapshots (`anderson.rs`),
+//! dual steps in another distance (`mirror.rs`).
 
 use std::fmt::Debug;
 
@@ -20,11 +22,14 @@ use crate::linalg::vector::{axpy, dispatch, prefetch, sparse_axpy};
 use crate::oracle::Oracle;
 use crate::tuning::choice::Knob;
 
+mod anderson;
 mod automatic;
 mod batch;
 mod forecast;
 mod items;
 mod lagged_step;
+mod leak;
+mod mirror;
 mod rows;
 mod settings;
 mod state;
@@ -40,6 +45,23 @@ pub(super) const SETTINGS: &[Knob] = &[
     Knob::WarmupEpochs,
     Knob::Batch,
     Knob::OuterBatch,
+    Knob::Anderson,
+    Knob::Mirror,
+];
+
+/// What can be said about SVRPDA-II.
+pub(super) const SETTINGS_LEAKING: &[Knob] = &[
+    Knob::Rule,
+    Knob::AlphaTheta,
+    Knob::AlphaW,
+    Knob::InnerIterations,
+    Knob::Reference,
+    Knob::WarmupEpochs,
+    Knob::Batch,
+    Knob::OuterBatch,
+    Knob::Anderson,
+    Knob::Mirror,
+    Knob::Leak,
 ];
 
 /// SVRPDA-I or SVRPDA-II.
@@ -72,7 +94,9 @@ impl PrimalDual {
         if self.pace.warming_up || (settings.single_loop && !first) {
             return;
         }
-        if settings.automatic {
+        if settings.anderson > 0 {
+            self.begin_anderson(oracle, settings);
+        } else if settings.automatic {
             self.begin_automatic(oracle, settings);
         } else {
             self.theta_ref.copy_from_slice(&self.theta);
@@ -97,7 +121,7 @@ impl PrimalDual {
         self.dual_step(oracle, pace, i, j);
         self.next_reference.dual_changed(self.k, i, &self.change);
         // U_k.
-        self.update_u::<V>(oracle, i);
+        self.update_u::<V>(oracle, pace, i);
         // Sample i'_k and j'_k; delta^theta_k; theta^(k).
         self.primal_step(oracle, pace);
         self.k += 1;
@@ -137,7 +161,11 @@ impl PrimalDual {
     }
 
     /// `w_i <- prox_{alpha_w phi_i*}(w_i + alpha_w delta_w)`; `change` is what that adds to `w_i`.
-    fn ascend(&mut self, oracle: &Oracle<'_>, alpha_w: f64, i: usize) {
+    fn ascend(&mut self, oracle: &mut Oracle<'_>, alpha_w: f64, i: usize) {
+        if !self.points.is_empty() {
+            // Differs: another distance than the Euclidean one, if that is asked for.
+            return self.ascend_mirrored(oracle, alpha_w, i);
+        }
         let PrimalDual { w, delta_w, work, change, .. } = self;
         let w_i = &mut w[i * work.len()..(i + 1) * work.len()];
         for ((new, w), delta_w) in work.iter_mut().zip(&*w_i).zip(&*delta_w) {
@@ -154,12 +182,14 @@ impl PrimalDual {
     /// U_k = U_{k-1} + (1/n_X) fbar_i'(theta_ref) (w_i^(k) - w_i^(k-1))              SVRPDA-I
     /// U_k = U_{k-1} + (1/n_X) f'_theta_ref(x_i, y_ij'') (w_i^(k) - w_i^(k-1))       SVRPDA-II, j''_k sampled anew
     /// ```
-    fn update_u<V: Variant>(&mut self, oracle: &mut Oracle<'_>, i: usize) {
+    fn update_u<V: Variant>(&mut self, oracle: &mut Oracle<'_>, pace: &Pace, i: usize) {
         let share = oracle.one_over_n_x();
         if V::STORES_JACOBIANS {
             self.add_mean_jacobian(oracle, i, share);
         } else {
             let j = self.draws.u_j.index(oracle.n_y(i));
+            // Differs: with a leak, the same sample and U_0 draw U back to the batch gradient.
+            self.leak(pace.leak, share, i);
             oracle.add_jac_t(&self.theta_ref, i, j, &self.change, share, &mut self.u);
         }
     }
@@ -229,9 +259,9 @@ impl<V: Variant> Method for V {
     }
 
     fn fits(&self, oracle: &Oracle<'_>, s: &PrimalDual) -> bool {
-        s.automatic
-            .as_ref()
-            .is_none_or(|automatic| automatic.is_of(oracle.d(), oracle.calls.total()))
+        let (d, calls) = (oracle.d(), oracle.calls.total());
+        s.automatic.as_ref().is_none_or(|automatic| automatic.is_of(d, calls))
+            && s.anderson.as_ref().is_none_or(|anderson| anderson.is_of(d))
     }
 
     fn inner_iterations(&self, s: &PrimalDual) -> usize {
@@ -274,7 +304,7 @@ impl<V: Variant> Method for V {
     }
 
     fn recovers(&self) -> bool {
-        self.settings().automatic
+        self.settings().automatic || self.settings().anderson > 0
     }
 
     fn theta<'s>(&self, s: &'s PrimalDual) -> &'s [f64] {

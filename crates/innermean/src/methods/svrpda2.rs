@@ -4,7 +4,8 @@
 //!
 //! Asks of the problem: a prox for each `phi_i*` and for g. No proof of a rate; linear in practice.
 //! Its U drifts from the batch gradient between snapshots, so it needs smaller steps or shorter
-//! epochs than SVRPDA-I. Per step: 2 values of f and 1 product with f', 2 more unless f is affine;
+//! epochs than SVRPDA-I, or a leak (`svrpda/leak.rs`), which automatic steps take where they expect
+//! fewer calls of it and which holds `n_X ell + d` numbers more. Per step: 2 values of f and 1 product with f', 2 more unless f is affine;
 //! time O(d ell). In batches of B terms and b samples, B b times that. Storage: `2 n_X ell` for
 //! duals and averages, a few vectors of length d. Where an affine f tells which coordinates a term
 //! looks at, these are few and g is a sum over coordinates, a step takes time in proportion to
@@ -12,7 +13,7 @@
 
 use serde::Serialize;
 
-use super::svrpda::{SETTINGS, Settings, Variant, drifting_epoch};
+use super::svrpda::{SETTINGS_LEAKING, Settings, Variant, drifting_epoch};
 use super::{Chosen, Family, Form, Listed, MethodInfo, Rate};
 use crate::model::problem::Objective;
 use crate::tuning::choice::Choice;
@@ -33,7 +34,7 @@ impl Listed for Svrpda2 {
         rate: Rate::Linear,
         form: Form::Given,
         asks: &[],
-        settings: SETTINGS,
+        settings: SETTINGS_LEAKING,
     };
 
     fn settings(choice: &Choice, problem: Objective<'_>, theta: &[f64]) -> Chosen<Self> {

@@ -29,6 +29,12 @@ impl<'p> Oracle<'p> {
         self.problem.merit.gradient(i, u, out);
     }
 
+    /// `phi_i(u)`, and `out = phi_i'(u)`: one call.
+    pub(crate) fn merit_slope(&mut self, i: usize, u: &[f64], out: &mut [f64]) -> f64 {
+        self.merit_gradient(i, u, out);
+        self.problem.merit.value(i, u)
+    }
+
     /// `out += c phi_i'(u)`, with scratch of the length of u: one call.
     #[inline(always)]
     pub fn add_merit_gradient(

@@ -86,8 +86,61 @@ knobs! {
     Growing growing: usize,
     /// Corrections of each model of the prox-linear method by fresh samples.
     Correction correction: usize,
-    /// The distance in which ALEXR's dual step is measured.
+    /// The distance in which the dual step of ALEXR, SVRPDA-I or II is measured.
     Mirror mirror: Mirror,
+    /// How fast U of SVRPDA-II forgets its errors.
+    Leak leak: Leak,
+    /// Outer iterations that Anderson's acceleration of snapshots remembers; 0 for none.
+    Anderson anderson: usize,
+}
+
+/// How fast U of SVRPDA-II forgets its errors: the part p of them that a step takes away.
+/// Written as a word or as p itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "LeakAsWritten", into = "LeakAsWritten")]
+pub enum Leak {
+    /// Found with the steps, where these are not given; otherwise off.
+    #[default]
+    Automatic,
+    /// As in the paper.
+    Off,
+    /// p, above 0 and below 1.
+    Part(f64),
+}
+
+/// [`Leak`] in JSON.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum LeakAsWritten {
+    Part(f64),
+    Word(LeakWord),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum LeakWord {
+    Automatic,
+    Off,
+}
+
+impl From<LeakAsWritten> for Leak {
+    fn from(written: LeakAsWritten) -> Self {
+        match written {
+            LeakAsWritten::Part(p) => Leak::Part(p),
+            LeakAsWritten::Word(LeakWord::Automatic) => Leak::Automatic,
+            LeakAsWritten::Word(LeakWord::Off) => Leak::Off,
+        }
+    }
+}
+
+impl From<Leak> for LeakAsWritten {
+    fn from(leak: Leak) -> Self {
+        match leak {
+            Leak::Part(p) => LeakAsWritten::Part(p),
+            Leak::Automatic => LeakAsWritten::Word(LeakWord::Automatic),
+            Leak::Off => LeakAsWritten::Word(LeakWord::Off),
+        }
+    }
 }
 
 /// The distance in which a dual step is measured.
@@ -218,6 +271,18 @@ pub enum ChoiceError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_leak_is_written_as_a_word_or_a_number() {
+        let said = |leak| Choice { leak: Some(leak), ..Choice::default() };
+        for (leak, written) in
+            [(Leak::Automatic, "\"automatic\""), (Leak::Off, "\"off\""), (Leak::Part(0.25), "0.25")]
+        {
+            let json = serde_json::to_string(&said(leak)).unwrap();
+            assert!(json.contains(&format!("\"leak\":{written}")), "{json}");
+            assert_eq!(serde_json::from_str::<Choice>(&json).unwrap(), said(leak));
+        }
+    }
 
     #[test]
     fn what_is_said_first_goes_before() {

@@ -6,9 +6,9 @@ use crate::methods::reference::Reference;
 use crate::methods::svrpda::Settings;
 use crate::model::inner::{Inner, jacobian_spread, mean_jacobian_norm, typical_mean_jacobian};
 use crate::model::problem::{Constants, Objective};
-use crate::model::setting::at_least_one;
+use crate::model::setting::{InvalidSetting, at_least_one};
 use crate::oracle::snapshot_calls;
-use crate::tuning::choice::{Choice, ChoiceError};
+use crate::tuning::choice::{Choice, ChoiceError, Mirror};
 
 /// Where the step sizes come from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,13 +72,30 @@ impl Settings {
             StepRule::Automatic if fixed => StepRule::Scaled,
             rule => rule,
         };
+        let (anderson, mirror) = (choice.anderson.unwrap_or(0), choice.mirror.unwrap_or_default());
+        let conjugate = mirror == Mirror::Conjugate;
+        if problem.merit.has_kinks() && anderson > 0 {
+            let expected = "0: phi has a kink, and iterates circle around the saddle point";
+            return Err(InvalidSetting::new("anderson", anderson.to_string(), expected).into());
+        }
+        if conjugate && problem.merit.has_kinks() {
+            let expected = "euclidean: phi has a kink, and the conjugate mirror needs its gradient";
+            return Err(InvalidSetting::new("mirror", "conjugate", expected).into());
+        }
+        if conjugate && !matches!(rule, StepRule::Automatic | StepRule::Scaled) {
+            let expected = "euclidean: the theorems' steps are for it";
+            return Err(InvalidSetting::new("mirror", "conjugate", expected).into());
+        }
         let constants = problem.constants();
         let outer_batch = choice.outer_batch(1)?;
         let batch = match choice.batch {
             Some(batch) => at_least_one("batch", batch)?,
             // The theorems are about single samples; where f is affine, averages are stored and
             // scatter is small.
-            None if matches!(rule, StepRule::Automatic | StepRule::Scaled) && !f.facts().affine => {
+            None if matches!(rule, StepRule::Automatic | StepRule::Scaled)
+                && !f.facts().affine
+                && anderson == 0 =>
+            {
                 f.facts().block
             }
             None => 1,
@@ -97,7 +114,12 @@ impl Settings {
         };
         let settings = Settings {
             alpha_theta: choice.alpha_theta.unwrap_or(steps.alpha_theta),
-            alpha_w: choice.alpha_w.unwrap_or(steps.alpha_w),
+            // In the unit of phi* itself, with its own distance.
+            alpha_w: choice.alpha_w.unwrap_or(if conjugate {
+                steps.alpha_w * problem.gamma_at(&problem.allowed(theta))
+            } else {
+                steps.alpha_w
+            }),
             inner_iterations: choice.inner_iterations.unwrap_or(steps.inner_iterations),
             reference: choice.reference.unwrap_or(match rule {
                 StepRule::Theorem2 => Reference::Random,
@@ -110,6 +132,9 @@ impl Settings {
             outer_batch,
             automatic: rule == StepRule::Automatic,
             guarded: choice.leaves_steps() && choice.rule.unwrap_or_default() != rule,
+            leak: choice.leak.unwrap_or_default(),
+            anderson,
+            mirror,
             seed: choice.seed,
         };
         settings.check()?;

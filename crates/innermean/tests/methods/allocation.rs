@@ -4,6 +4,7 @@
 use crate::allocations::{allocations, bytes};
 
 use crate::support::toy::{Affine, SoftplusUnits};
+use innermean::steps::Steps;
 use innermean::{
     Absolute, AnyMerit, AnyRegularizer, BoxConstraint, DownsideSquare, Huber, L1, Method,
     Objective, Oracle, Portfolio, Problem, Reference, Ridge, Ridged, Settings, Simplex, Square,
@@ -36,17 +37,10 @@ fn check_both<'p>(name: &str, problem: impl Into<Objective<'p>>) {
         (Reference::Last, true),
     ] {
         let settings = Settings {
-            alpha_theta: 1e-4,
-            alpha_w: 1.0,
-            inner_iterations: 700,
             reference,
             warmup_epochs: 1,
             single_loop,
-            batch: 1,
-            outer_batch: 1,
-            automatic: false,
-            guarded: false,
-            seed: 1,
+            ..Settings::paper(Steps { alpha_theta: 1e-4, alpha_w: 1.0, inner_iterations: 700 }, 1)
         };
         check(name, problem, &Svrpda1(settings.clone()));
         check(name, problem, &Svrpda2(settings));
@@ -114,19 +108,8 @@ fn storage_is_that_of_table_2() {
     for (d, ell, n_x) in [(300, 1, 50), (20, 2, 400)] {
         let problem =
             Problem { inner: Affine::random(d, ell, n_x, |_| 2, 1), merit, regularizer: ridge };
-        let settings = Settings {
-            alpha_theta: 1e-4,
-            alpha_w: 1.0,
-            inner_iterations: 10,
-            reference: Reference::Last,
-            warmup_epochs: 0,
-            single_loop: false,
-            batch: 1,
-            outer_batch: 1,
-            automatic: false,
-            guarded: false,
-            seed: 1,
-        };
+        let settings =
+            Settings::paper(Steps { alpha_theta: 1e-4, alpha_w: 1.0, inner_iterations: 10 }, 1);
         // U, theta, theta_ref, delta_theta and the next reference point; w and f_bar; a few numbers
         // of size ell; each of the five rounded up to whole lines of the cache.
         let small = 5 * (d + 8) + 2 * n_x * ell + 3 * ell;

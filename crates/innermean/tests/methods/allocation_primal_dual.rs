@@ -5,7 +5,7 @@ use crate::support::chain::Chain;
 
 use crate::support::sparse::SparseData;
 use crate::support::toy::Affine;
-use innermean::choice::Mirror;
+use innermean::choice::{Leak, Mirror};
 use innermean::methods::alexr::Alexr;
 use innermean::methods::gtd2::Gtd2;
 use innermean::methods::mspbe_saga::MspbeSaga;
@@ -18,7 +18,7 @@ use innermean::methods::spdc::Spdc;
 use innermean::methods::spdg::Spdg;
 use innermean::{
     Choice, Collapsed, ElasticNet, FreeTail, Listed, Method, Objective, Oracle, Problem, Reference,
-    Ridge, Square, Svrpda1,
+    Ridge, Square, Svrpda1, Svrpda2,
 };
 
 fn check<'p, M: Method>(name: &str, problem: impl Into<Objective<'p>>, method: &M) {
@@ -57,6 +57,15 @@ fn no_inner_step_allocates() {
         for mirror in [Mirror::Euclidean, Mirror::Conjugate] {
             let choice = Choice { mirror: Some(mirror), ..batches };
             check("alexr", &problem, &chosen::<Alexr>(&problem, choice));
+        }
+        for choice in [
+            Choice { mirror: Some(Mirror::Conjugate), ..plain },
+            Choice { leak: Some(Leak::Part(0.01)), ..plain },
+            Choice { leak: Some(Leak::Part(0.01)), ..batches },
+            Choice { anderson: Some(3), ..plain },
+        ] {
+            check("svrpda2", &problem, &chosen::<Svrpda2>(&problem, choice));
+            check("svrpda2, rows", &rows, &chosen::<Svrpda2>(&rows, choice));
         }
         let spdc: Spdc = chosen(&rows, Choice { batch: Some(3), ..plain });
         check("spdc", &rows, &spdc);

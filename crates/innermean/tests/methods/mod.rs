@@ -5,6 +5,7 @@ mod allocation_primal_dual;
 mod automatic_steps;
 mod batch_answers;
 mod batch_methods;
+mod beyond;
 mod composition;
 mod composition_calls;
 mod composition_state;

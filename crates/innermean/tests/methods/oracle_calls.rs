@@ -1,9 +1,10 @@
 //! The table of `docs/oracle-calls.md`, to the exact count.
 
 use crate::support::toy::{Affine, SoftplusUnits};
+use innermean::steps::Steps;
 use innermean::{
-    Calls, Facts, Inner, Method, Objective, Oracle, Portfolio, Problem, Reference, Ridge, Sample,
-    Settings, Square, Svrpda1, Svrpda2,
+    Calls, Facts, Inner, Method, Objective, Oracle, Portfolio, Problem, Ridge, Sample, Settings,
+    Square, Svrpda1, Svrpda2,
 };
 use innermean_data::generate_factor_model;
 
@@ -45,17 +46,9 @@ impl Inner for Pairs {
 
 fn settings(inner_iterations: usize, warmup_epochs: usize, single_loop: bool) -> Settings {
     Settings {
-        alpha_theta: 1e-3,
-        alpha_w: 1.0,
-        inner_iterations,
-        reference: Reference::Last,
         warmup_epochs,
         single_loop,
-        batch: 1,
-        outer_batch: 1,
-        automatic: false,
-        guarded: false,
-        seed: 1,
+        ..Settings::paper(Steps { alpha_theta: 1e-3, alpha_w: 1.0, inner_iterations }, 1)
     }
 }
 

@@ -18,6 +18,7 @@ use crate::linalg::vector::{axpy, dot, norm_squared, sparse_axpy, sparse_dot};
 use crate::methods::Noise;
 use crate::methods::safeguard::{Safeguard, Seen, Verdict};
 use crate::oracle::Oracle;
+use crate::tuning::choice::{Leak, Mirror};
 use crate::tuning::spectrum::{Mode, Spectrum};
 use crate::tuning::steps::Steps;
 
@@ -48,11 +49,13 @@ pub(super) struct Automatic {
 /// are solved in fewer.
 const FORECAST_ITERATIONS: usize = 50;
 /// What is left of steps after a failure.
-const STEP_REDUCTION: f64 = 0.25;
+pub(super) const STEP_REDUCTION: f64 = 0.25;
 /// `alpha_theta` times the curvature that random terms have on average along a direction, at most.
 const STABLE: f64 = 0.5;
+/// `n_X p` of a leak.
+const LEAK: f64 = 0.2;
 /// An objective moves by so much of its parts from rounding alone.
-const ROUNDING: f64 = 1e-12;
+pub(super) const ROUNDING: f64 = 1e-12;
 /// Eigenvalues are looked for in this many steps, fewer where d is large.
 const MODES: usize = 20;
 const FEWER_MODES: usize = 10;
@@ -114,6 +117,9 @@ impl PrimalDual {
             self.theta.copy_from_slice(&automatic.best.1);
             let mut steps =
                 oracle.problem().scaled_steps(&self.theta, settings.batch, settings.outer_batch);
+            if settings.mirror == Mirror::Conjugate {
+                steps.alpha_w *= oracle.problem().gamma_at(&self.theta);
+            }
             if self.drifts {
                 steps.inner_iterations = drifting_epoch(steps.inner_iterations, oracle.n_x());
             }
@@ -137,9 +143,9 @@ impl PrimalDual {
             self.theta.copy_from_slice(&automatic.best.1);
             automatic.last = [f64::INFINITY; 3];
         }
-        let (steps, batch) = self.automatic_steps(oracle, settings, &mut automatic);
+        let (steps, leak, batch) = self.automatic_steps(oracle, settings, &mut automatic);
         let Steps { alpha_theta, alpha_w, inner_iterations } = steps;
-        self.pace = Pace { alpha_theta, alpha_w, inner_iterations, batch, ..self.pace };
+        self.pace = Pace { alpha_theta, alpha_w, inner_iterations, leak, batch, ..self.pace };
         self.automatic = Some(automatic);
     }
 
@@ -179,13 +185,14 @@ impl PrimalDual {
         };
     }
 
-    /// The steps of the coming outer iteration, and the samples that a step takes at once.
+    /// The steps of the coming outer iteration, the leak of a dual step, and the samples that a step
+    /// takes at once.
     fn automatic_steps(
         &self,
         oracle: &Oracle<'_>,
         settings: &Settings,
         automatic: &mut Automatic,
-    ) -> (Steps, usize) {
+    ) -> (Steps, f64, usize) {
         let (d, ell, n_x) = (oracle.d(), oracle.ell(), oracle.n_x());
         let mut c = vec![0.0; n_x * ell];
         oracle.problem().curvatures(&self.f_bar, &mut c);
@@ -202,7 +209,8 @@ impl PrimalDual {
         );
         let largest = STABLE / (curvature + lambda).max(f64::MIN_POSITIVE);
         let dual = c.iter().copied().fold(0.0, f64::max);
-        let dual = if dual > 0.0 { dual } else { 1.0 };
+        let free = settings.mirror == Mirror::Conjugate || dual == 0.0;
+        let dual = if free { 1.0 } else { dual };
         let fallback = Steps {
             alpha_theta: 0.01 * automatic.experience.safe * largest,
             alpha_w: dual,
@@ -212,7 +220,7 @@ impl PrimalDual {
         if !(size > 0.0 && size.is_finite() && trace > 0.0) {
             // At the optimum, or where nothing can be said.
             automatic.forecast = None;
-            return (fallback, settings.batch);
+            return (fallback, self.pace.leak, settings.batch);
         }
         let steps = if d > LARGE { FEWER_MODES } else { MODES };
         let spectrum = Spectrum::new(&gradient, steps, |v, out| {
@@ -236,6 +244,12 @@ impl PrimalDual {
             automatic.last[..2].fill(allowed);
         }
         let nu = oracle.problem().scatter_along(&self.theta_ref, &spectrum.solution, &c);
+        // Of a step, which changes some duals.
+        let leaks = match settings.leak {
+            _ if !self.leaks.are_allowed() => vec![0.0],
+            Leak::Part(p) => vec![p * settings.outer_batch as f64],
+            _ => vec![0.0, LEAK * settings.outer_batch as f64 / n_x as f64],
+        };
         let view = |batch: usize| View {
             steps_to_renew: n_x as f64 / settings.outer_batch as f64,
             snapshot: (oracle.snapshot.total() + oracle.n_x() as u64) as f64,
@@ -244,6 +258,8 @@ impl PrimalDual {
             noise: trace * nu / (2.0 * gap * batch as f64),
             scatter: nu / (2.0 * gap * batch as f64),
             drift: if self.drifts { d as f64 * nu / (2.0 * gap * batch as f64) } else { 0.0 },
+            leaks: leaks.clone(),
+            leaves: d as f64 * (1.0 + nu / (2.0 * gap * batch as f64)),
             largest,
             dual,
         };
@@ -257,10 +273,12 @@ impl PrimalDual {
             Some(blocks) if !dearer(&blocks) => Some((blocks, settings.batch)),
             _ => single.map(|single| (single, 1)),
         };
-        let Some((forecast, batch)) = chosen else { return (fallback, settings.batch) };
-        let steps = forecast.steps;
+        let Some((forecast, batch)) = chosen else {
+            return (fallback, self.pace.leak, settings.batch);
+        };
+        let (steps, leak) = (forecast.steps, forecast.leak / settings.outer_batch as f64);
         automatic.forecast = Some(forecast);
-        (steps, batch)
+        (steps, leak, batch)
     }
 
     /// Oracle calls of an inner step with one sample.
@@ -270,7 +288,7 @@ impl PrimalDual {
 }
 
 /// The mean Jacobians of terms that stand for all.
-struct Terms<'s> {
+pub(super) struct Terms<'s> {
     d: usize,
     ell: usize,
     /// Every `stride`-th term is there.
@@ -283,7 +301,11 @@ struct Terms<'s> {
 }
 
 impl<'s> Terms<'s> {
-    fn new(state: &'s PrimalDual, oracle: &'s Oracle<'_>, jacobians: &'s mut Vec<f64>) -> Self {
+    pub(super) fn new(
+        state: &'s PrimalDual,
+        oracle: &'s Oracle<'_>,
+        jacobians: &'s mut Vec<f64>,
+    ) -> Self {
         let (d, ell, n_x) = (oracle.d(), oracle.ell(), oracle.n_x());
         let sparse = oracle.support(0).is_some();
         // With fewer terms than coordinates H would have eigenvalues of zero that are not there.
@@ -317,7 +339,7 @@ impl<'s> Terms<'s> {
     }
 
     /// `L_i = sum_c c_i,c |fbar_i,c'|^2`
-    fn sizes(&self, c: &[f64]) -> Vec<f64> {
+    pub(super) fn sizes(&self, c: &[f64]) -> Vec<f64> {
         let mut sizes = vec![0.0; self.count()];
         self.each(|k, r, _, row| sizes[k] += c[r] * norm_squared(row));
         sizes

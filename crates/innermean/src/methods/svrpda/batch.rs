@@ -62,17 +62,18 @@ impl PrimalDual {
         }
         self.ascend(oracle, pace.alpha_w, i);
         self.next_reference.dual_changed(self.k, i, &self.change);
-        self.update_u_by_block::<V>(oracle, i, pace.batch);
+        self.update_u_by_block::<V>(oracle, pace, i);
     }
 
     /// The update of U, in SVRPDA-II by a block of samples.
-    fn update_u_by_block<V: Variant>(&mut self, oracle: &mut Oracle<'_>, i: usize, batch: usize) {
+    fn update_u_by_block<V: Variant>(&mut self, oracle: &mut Oracle<'_>, pace: &Pace, i: usize) {
         let share = oracle.one_over_n_x();
         if V::STORES_JACOBIANS {
             return self.add_mean_jacobian(oracle, i, share);
         }
         let j = self.draws.u_j.index(oracle.n_y(i));
-        let js = block_of(j, oracle.n_y(i), batch);
+        let js = block_of(j, oracle.n_y(i), pace.batch);
+        self.leak(pace.leak, share, i);
         oracle.block().add_jac_t(&self.theta_ref, i, js, &self.change, share, &mut self.u);
     }
 

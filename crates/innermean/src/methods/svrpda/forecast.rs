@@ -22,7 +22,8 @@
 //! Jacobians of single samples, and their errors with them: with `rho = nu / (2 gap)`, the scatter
 //! in units of H, those of the way to the optimum leave about `d rho Gamma` of the gap, and those
 //! of duals that are shaken all the time `d rho^2 Gamma^2 M`. Only small dual steps keep that
-//! small.
+//! small; or a leak p, which forgets what is older than `1/p` steps and leaves `d (1 + rho) p / 2`
+//! itself.
 
 use crate::linalg::elementary::Elementary;
 use serde::{Deserialize, Serialize};
@@ -46,6 +47,9 @@ pub(super) struct View {
     /// `rho`, the scatter in units of H, and `d rho` where U drifts, otherwise zero.
     pub(super) scatter: f64,
     pub(super) drift: f64,
+    /// p of a step that are tried, and what a leak of 1 would leave.
+    pub(super) leaks: Vec<f64>,
+    pub(super) leaves: f64,
     /// No `alpha_theta` is larger.
     pub(super) largest: f64,
     /// `c`, the unit of `alpha_w`.
@@ -69,6 +73,8 @@ pub(super) struct Forecast {
     pub(super) steps: Steps,
     /// Oracle calls for each factor of e of the gap.
     pub(super) price: f64,
+    /// p of a step
+    pub(super) leak: f64,
     /// What the modes leave of the gap.
     decay: f64,
     /// What the noise leaves of it.
@@ -76,6 +82,18 @@ pub(super) struct Forecast {
     beta: f64,
     steps_to_renew: f64,
     modes: Vec<Mode>,
+}
+
+/// What is tried.
+#[derive(Debug, Clone, Copy)]
+struct At {
+    alpha_theta: f64,
+    /// `alpha_w / c`
+    dual_step: f64,
+    /// M
+    epoch: f64,
+    /// p of a step
+    leak: f64,
 }
 
 /// `alpha_w / c` that are tried, and where U drifts.
@@ -110,55 +128,58 @@ impl Forecast {
         let dual_steps: &[f64] = if view.drift > 0.0 { &DRIFTING_DUAL_STEPS } else { &DUAL_STEPS };
         let mut best: Option<Forecast> = None;
         // Whether a longer outer iteration could leave less.
-        let consider =
-            |best: &mut Option<Forecast>, alpha_theta: f64, dual_step: f64, epoch: f64| {
-                let forecast =
-                    Forecast::of(view, experience, &modes, alpha_theta, dual_step, epoch);
-                let goes_on = forecast.decay > 0.1 * forecast.floor;
-                if forecast.price < best.as_ref().map_or(f64::INFINITY, |best| best.price) {
-                    *best = Some(forecast);
-                }
-                goes_on
-            };
-        for halvings in 0..PRIMAL_STEPS {
-            let alpha_theta = experience.safe * view.largest * 0.5_f64.powi(halvings);
-            for &dual_step in dual_steps {
-                let mut epoch = n;
-                for _ in 0..EPOCHS {
-                    if !consider(&mut best, alpha_theta, dual_step, epoch) || epoch > longest {
-                        break;
+        let consider = |best: &mut Option<Forecast>,
+                        leak: f64,
+                        alpha_theta: f64,
+                        dual_step: f64,
+                        epoch: f64| {
+            let at = At { alpha_theta, dual_step, epoch, leak };
+            let forecast = Forecast::of(view, experience, &modes, at);
+            let goes_on = forecast.decay > 0.1 * forecast.floor;
+            if forecast.price < best.as_ref().map_or(f64::INFINITY, |best| best.price) {
+                *best = Some(forecast);
+            }
+            goes_on
+        };
+        for &leak in &view.leaks {
+            for halvings in 0..PRIMAL_STEPS {
+                let alpha_theta = experience.safe * view.largest * 0.5_f64.powi(halvings);
+                for &dual_step in dual_steps {
+                    let mut epoch = n;
+                    for _ in 0..EPOCHS {
+                        let goes_on = consider(&mut best, leak, alpha_theta, dual_step, epoch);
+                        if !goes_on || epoch > longest {
+                            break;
+                        }
+                        epoch *= EPOCH_RATIO;
                     }
-                    epoch *= EPOCH_RATIO;
                 }
             }
         }
-        let Forecast { steps: Steps { alpha_theta, alpha_w, inner_iterations }, .. } =
+        let Forecast { steps: Steps { alpha_theta, alpha_w, inner_iterations }, leak, .. } =
             best.clone()?;
         let (dual_step, epoch) = (alpha_w / view.dual, inner_iterations as f64);
         for by in [0.7, 1.0, 1.4] {
             let nearby = (alpha_theta * by).min(experience.safe * view.largest);
             for by in [1.0 / FINE_RATIO, 1.0, FINE_RATIO] {
-                consider(&mut best, nearby, dual_step, epoch * by);
+                consider(&mut best, leak, nearby, dual_step, epoch * by);
             }
         }
         best.map(|best| Forecast { modes, ..best })
     }
 
-    fn of(
-        view: &View,
-        experience: &Experience,
-        modes: &[Mode],
-        alpha_theta: f64,
-        dual_step: f64,
-        epoch: f64,
-    ) -> Forecast {
+    fn of(view: &View, experience: &Experience, modes: &[Mode], at: At) -> Forecast {
+        let At { alpha_theta, dual_step, epoch, leak } = at;
         let beta = dual_step / (1.0 + dual_step);
         let m = epoch.max(1.0).ceil();
         let oscillator = Oscillator { alpha_theta, gamma: beta / view.steps_to_renew };
         let decay: f64 =
             modes.iter().map(|mode| mode.weight * oscillator.left(mode.eigenvalue, m)).sum();
         let gamma = oscillator.gamma;
-        let drift = view.drift * gamma * (1.0 + m * gamma * view.scatter);
+        // Errors are remembered for so many steps.
+        let remembered = if leak > 0.0 { m.min(0.5 / leak) } else { m };
+        let drift = view.drift * gamma * (1.0 + remembered * gamma * view.scatter)
+            + 0.5 * leak * view.leaves;
         let floor = experience.floor * (alpha_theta * view.noise / (2.0 - beta) + drift);
         let left = decay + floor + FORECAST_ERROR;
         let price = if left < NO_PROGRESS {
@@ -169,7 +190,8 @@ impl Forecast {
         let steps =
             Steps { alpha_theta, alpha_w: dual_step * view.dual, inner_iterations: m as usize };
         let modes = Vec::new();
-        Forecast { steps, price, decay, floor, beta, steps_to_renew: view.steps_to_renew, modes }
+        let steps_to_renew = view.steps_to_renew;
+        Forecast { steps, price, leak, decay, floor, beta, steps_to_renew, modes }
     }
 
     /// Corrects the experience by what was left of the gap: what was thought to leave the most is

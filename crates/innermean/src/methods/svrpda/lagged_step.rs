@@ -25,7 +25,7 @@ impl PrimalDual {
             }
             self.dual_step(oracle, pace, i, j);
             self.next_reference.dual_changed(self.k, i, &self.change);
-            self.update_u::<V>(oracle, i);
+            self.update_u::<V>(oracle, pace, i);
         }
         // The primal step, which is made on a coordinate when it is looked at.
         self.lagged.tick();

@@ -169,7 +169,10 @@ impl PrimalDual {
         count: usize,
     ) -> bool {
         let d = oracle.d();
-        if pace.single_loop || V::STORES_JACOBIANS && self.jac_bar.is_empty() {
+        if pace.single_loop
+            || !self.points.is_empty()
+            || V::STORES_JACOBIANS && self.jac_bar.is_empty()
+        {
             return false;
         }
         match oracle.pair_rows() {
@@ -219,7 +222,7 @@ impl PrimalDual {
             if !LAST {
                 self.next_reference.before_step(self.k, &self.theta);
             }
-            let PrimalDual { theta, w, theta_ref, f_bar, jac_bar, u, draws, .. } = self;
+            let PrimalDual { theta, w, theta_ref, f_bar, jac_bar, u, draws, leaks, .. } = self;
             let ahead = draws.dual_i.ahead(AHEAD, n_x);
             pairs.prefetch(ahead, draws.dual_j.ahead(AHEAD, n_y));
             if V::STORES_JACOBIANS && g.is_none() {
@@ -241,9 +244,13 @@ impl PrimalDual {
                 new[0] - w[i]
             };
             w[i] += change;
-            let c = change * share;
+            let mut c = change * share;
             if !V::STORES_JACOBIANS {
                 let j = draws.u_j.index(n_y);
+                if pace.leak > 0.0 {
+                    leaks.draw_back(pace.leak, u);
+                    c += pace.leak * (w[i] - change - leaks.w()[i]);
+                }
                 pairs.add(i, j, c, u);
                 oracle.count_product(i, j);
                 oracle.g().step(alpha, u, theta);

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::methods::reference::Reference;
 use crate::model::setting::{InvalidSetting, at_least_one, positive};
+use crate::tuning::choice::{Leak, Mirror};
+use crate::tuning::steps::Steps;
 
 /// The settings of SVRPDA-I and II; [`crate::tuning::steps`] finds them by rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,6 +35,12 @@ pub struct Settings {
     /// Whether the steps are scaled ones that were not asked for, as where phi has kinks: then
     /// the safeguard watches over them.
     pub guarded: bool,
+    /// Of SVRPDA-II: how fast U forgets its errors.
+    pub leak: Leak,
+    /// Outer iterations that Anderson's acceleration of snapshots remembers; 0 in the paper.
+    pub anderson: usize,
+    /// The distance of the dual step; the Euclidean one in the paper.
+    pub mirror: Mirror,
     /// The seed of all random draws.
     pub seed: u64,
 }
@@ -51,6 +59,8 @@ pub struct Pace {
     pub batch: usize,
     /// Duals that a step changes.
     pub outer_batch: usize,
+    /// p, the part of its errors that U forgets with each dual step; 0 in the paper.
+    pub leak: f64,
     /// Whether there is no reference point.
     pub single_loop: bool,
     /// Whether steps are plain, before the first snapshot.
@@ -66,14 +76,17 @@ impl Pace {
             batch,
             outer_batch,
             single_loop,
+            leak,
             ..
         } = *settings;
+        let leak = if let Leak::Part(p) = leak { p } else { 0.0 };
         Pace {
             alpha_theta,
             alpha_w,
             inner_iterations,
             batch,
             outer_batch,
+            leak,
             single_loop,
             warming_up: false,
         }
@@ -81,6 +94,28 @@ impl Pace {
 }
 
 impl Settings {
+    /// The paper's box with these steps: Option I from the first step on, single samples, a
+    /// snapshot for each outer iteration and nothing beside.
+    pub fn paper(steps: Steps, seed: u64) -> Self {
+        let Steps { alpha_theta, alpha_w, inner_iterations } = steps;
+        Settings {
+            alpha_theta,
+            alpha_w,
+            inner_iterations,
+            reference: Reference::Last,
+            warmup_epochs: 0,
+            single_loop: false,
+            batch: 1,
+            outer_batch: 1,
+            automatic: false,
+            guarded: false,
+            leak: Leak::Off,
+            anderson: 0,
+            mirror: Mirror::Euclidean,
+            seed,
+        }
+    }
+
     /// # Errors
     /// If a step or M is not above zero.
     pub fn check(&self) -> Result<(), InvalidSetting> {
@@ -89,6 +124,22 @@ impl Settings {
         at_least_one("inner_iterations", self.inner_iterations)?;
         at_least_one("batch", self.batch)?;
         at_least_one("outer_batch", self.outer_batch)?;
+        if let Leak::Part(p) = self.leak
+            && !(p > 0.0 && p < 1.0)
+        {
+            let expected = "a number above 0 and below 1";
+            return Err(InvalidSetting::new("leak", format!("{p:?}"), expected));
+        }
+        if self.anderson > 0 && (self.single_loop || self.reference != Reference::Last) {
+            let given = self.anderson.to_string();
+            let expected = "0, or Option I and no single loop: it needs a map from a reference \
+                            point to the last iterate";
+            return Err(InvalidSetting::new("anderson", given, expected));
+        }
+        if self.mirror == Mirror::Conjugate && self.warmup_epochs > 0 {
+            let expected = "euclidean, or no warm-up: a dual needs an average that phi allows";
+            return Err(InvalidSetting::new("mirror", "conjugate", expected));
+        }
         if self.single_loop && self.reference != Reference::Last {
             return Err(InvalidSetting::new(
                 "reference",

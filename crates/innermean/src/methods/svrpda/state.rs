@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::anderson::Anderson;
 use super::automatic::Automatic;
+use super::leak::Leaks;
 use super::settings::{Pace, Settings};
 use crate::draws::Stream;
 use crate::linalg::vector::Aligned;
@@ -10,6 +12,7 @@ use crate::methods::lagged::Lagged;
 use crate::methods::reference::{NextReference, Reference};
 use crate::model::collapse::SparseRows;
 use crate::oracle::Oracle;
+use crate::tuning::choice::Mirror;
 
 /// One stream for each random variable of the boxes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -51,6 +54,8 @@ pub struct PrimalDual {
     pub w: Vec<f64>,
     /// The reference point
     pub theta_ref: Aligned,
+    /// With the conjugate mirror, the `u_i` with `w_i = phi_i'(u_i)`, flat
+    pub(super) points: Vec<f64>,
     /// `fbar_i(theta_ref)`, flat
     pub f_bar: Vec<f64>,
     /// `fbar_i'(theta_ref)`, ell rows of d for each i; empty in SVRPDA-II, and where f tells its
@@ -68,8 +73,12 @@ pub struct PrimalDual {
     pub pace: Pace,
     /// What finds it, where steps are automatic
     pub(super) automatic: Option<Automatic>,
+    /// What mixes the ends of outer iterations, where that is asked for
+    pub(super) anderson: Option<Anderson>,
     /// Whether U adds up Jacobians of single samples, as in SVRPDA-II
     pub(super) drifts: bool,
+    /// What draws it back
+    pub(super) leaks: Leaks,
     pub(super) next_reference: NextReference,
     /// Whether the Jacobians are those of an affine f, good for ever
     pub(super) jac_bar_known: bool,
@@ -99,9 +108,19 @@ impl PrimalDual {
         let sparse = oracle.facts().affine && oracle.support(0).is_some();
         let jacobians = if stores_jacobians && !sparse { n_x * d * ell } else { 0 };
         let averaged = (0..n_x).any(|i| oracle.n_y(i) > 1);
+        let lagged = Lagged::new(
+            oracle,
+            settings.reference != Reference::Average
+                && !Pace::new(settings).is_batched()
+                && Pace::new(settings).leak == 0.0,
+        );
+        // A leak would move every coordinate in every step.
+        let leaks = !stores_jacobians && !lagged.is_on();
+        let mirrored = settings.mirror == Mirror::Conjugate;
         PrimalDual {
             theta: theta.into(),
             w: vec![0.0; n_x * ell],
+            points: vec![0.0; if mirrored { n_x * ell } else { 0 }],
             theta_ref: theta.into(),
             f_bar: vec![0.0; n_x * ell],
             jac_bar: vec![0.0; jacobians],
@@ -113,13 +132,12 @@ impl PrimalDual {
             outer: 0,
             pace: Pace::new(settings),
             automatic: settings.automatic.then(Automatic::new),
+            anderson: Anderson::new(settings, d),
             drifts: !stores_jacobians,
+            leaks: Leaks::new(settings, leaks, n_x * ell, d),
             next_reference: NextReference::new(settings.reference, theta, n_x * ell),
             jac_bar_known: false,
-            lagged: Lagged::new(
-                oracle,
-                settings.reference != Reference::Average && !Pace::new(settings).is_batched(),
-            ),
+            lagged,
             delta_w: vec![0.0; ell],
             change: vec![0.0; ell],
             work: vec![0.0; ell],
@@ -138,6 +156,10 @@ impl PrimalDual {
             oracle.pass().snapshot_with_duals(theta_ref, w, f_bar, u);
         } else {
             oracle.pass().snapshot(theta_ref, w, f_bar, u);
+        }
+        self.leaks.remember(&self.w, &self.u);
+        if starting && !self.points.is_empty() {
+            self.points.copy_from_slice(&self.f_bar);
         }
         if !self.jac_bar.is_empty() && oracle.facts().affine && !self.jac_bar_known {
             oracle.pass().mean_jacobians(&self.theta_ref, &mut self.jac_bar);

@@ -1,0 +1,231 @@
+//! Anderson's acceleration of snapshots: Scieur, d'Aspremont and Bach, "Regularized Nonlinear
+//! Acceleration", 2016. An outer iteration is a map from the reference point to the iterate at its
+//! end; near the optimum it is nearly affine, and of the last few ends that mixture is taken whose
+//! residuals cancel best,
+//!
+//! ```text
+//! r_s       = theta_s - theta_ref_s
+//! gamma     = argmin over gamma of  |r_s - dR gamma|^2 + ridge |gamma|^2
+//! theta_ref = theta_s - dE gamma
+//! ```
+//!
+//! where the columns of dR and dE are the differences of consecutive residuals and of consecutive
+//! ends. For the map to be the same each time, steps and M are found once and duals are renewed at
+//! each snapshot.
+//!
+//! The safeguard: a mixture at which the objective is not the least so far is left for `theta_s`,
+//! and the memory is emptied; where `theta_s` itself is worse than the worst of the last three
+//! reference points, the run goes back to the best one with half of the step.
+
+use serde::{Deserialize, Serialize};
+
+use super::automatic::{ROUNDING, STEP_REDUCTION, Terms};
+use super::{Pace, PrimalDual, Settings};
+use crate::linalg::cholesky::Cholesky;
+use crate::linalg::vector::{axpy, dot};
+use crate::oracle::Oracle;
+use crate::tuning::choice::{Leak, Mirror};
+use crate::tuning::steps::Steps;
+
+/// The ridge over the mean of the squares of the columns of dR.
+const RIDGE: f64 = 1e-8;
+/// `alpha_theta` times the mean of `c_i |fbar_i'|^2`, and `alpha_w` over c. On groups with
+/// condition numbers from 1e2 to 1e5, `experiments/src/bin/beyond.rs`.
+const PRIMAL: f64 = 0.15;
+const DUAL: f64 = 0.3;
+/// M over the number of samples, and over `n_X` at least.
+const EPOCH: f64 = 0.5;
+const LEAST_EPOCH: usize = 4;
+/// `n_X p` of SVRPDA-II, where terms have so many samples on average.
+const LEAK: f64 = 0.2;
+const LEAKING: usize = 40;
+
+/// The last few outer iterations, and what watches over them.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Anderson {
+    /// Columns at most
+    #[serde(with = "crate::run::checkpoint::shape::fixed")]
+    memory: usize,
+    /// Columns ever made since the memory was emptied; the last `memory` are used
+    columns: usize,
+    /// dR and dE, in rings
+    residuals: Vec<f64>,
+    ends: Vec<f64>,
+    /// `r_s` and `theta_s` of the last outer iteration, if there is one
+    last: Option<(Vec<f64>, Vec<f64>)>,
+    /// The best reference point and its objective
+    best: (f64, Vec<f64>),
+    /// The objectives of the last reference points
+    objectives: [f64; 3],
+    steps: Option<Steps>,
+    leak: f64,
+}
+
+impl Anderson {
+    pub(super) fn new(settings: &Settings, d: usize) -> Option<Self> {
+        let memory = settings.anderson;
+        (memory > 0).then(|| Anderson {
+            memory,
+            columns: 0,
+            residuals: vec![0.0; memory * d],
+            ends: vec![0.0; memory * d],
+            last: None,
+            best: (f64::INFINITY, Vec::new()),
+            objectives: [f64::INFINITY; 3],
+            steps: (!settings.automatic).then_some(Steps {
+                alpha_theta: settings.alpha_theta,
+                alpha_w: settings.alpha_w,
+                inner_iterations: settings.inner_iterations,
+            }),
+            leak: Pace::new(settings).leak,
+        })
+    }
+
+    /// Whether all that it remembers is of a run in d coordinates.
+    pub(super) fn is_of(&self, d: usize) -> bool {
+        [0, d].contains(&self.best.1.len())
+            && self.last.as_ref().is_none_or(|(r, end)| r.len() == d && end.len() == d)
+            && self.columns < usize::MAX
+    }
+
+    fn empty(&mut self) {
+        self.columns = 0;
+        self.last = None;
+    }
+
+    /// Takes note of an outer iteration from `from` to `theta`, and mixes. False if theta is left
+    /// as it is.
+    fn mix(&mut self, from: &[f64], theta: &mut [f64]) -> bool {
+        let d = theta.len();
+        let residual: Vec<f64> = theta.iter().zip(from).map(|(end, from)| end - from).collect();
+        let end = theta.to_vec();
+        if let Some((last_residual, last_end)) = &self.last {
+            let own = self.columns % self.memory * d;
+            for l in 0..d {
+                self.residuals[own + l] = residual[l] - last_residual[l];
+                self.ends[own + l] = end[l] - last_end[l];
+            }
+            self.columns += 1;
+        }
+        let count = self.columns.min(self.memory);
+        let mixed = count > 0 && self.add_mixture(count, &residual, theta);
+        self.last = Some((residual, end));
+        mixed
+    }
+
+    /// `theta -= dE gamma`
+    fn add_mixture(&self, count: usize, residual: &[f64], theta: &mut [f64]) -> bool {
+        let d = theta.len();
+        let column = |k: usize| &self.residuals[k * d..(k + 1) * d];
+        let mut gram = vec![0.0; count * count];
+        for a in 0..count {
+            for b in 0..=a {
+                gram[a * count + b] = dot(column(a), column(b));
+                gram[b * count + a] = gram[a * count + b];
+            }
+        }
+        let trace: f64 = (0..count).map(|k| gram[k * (count + 1)]).sum();
+        (0..count).for_each(|k| gram[k * (count + 1)] += RIDGE * trace);
+        let mut gamma: Vec<f64> = (0..count).map(|k| dot(column(k), residual)).collect();
+        let Ok(factor) = Cholesky::new(&gram, count) else { return false };
+        factor.solve(&mut gamma);
+        if !gamma.iter().all(|gamma| gamma.is_finite()) {
+            return false;
+        }
+        for (k, gamma) in gamma.iter().enumerate() {
+            axpy(-gamma, &self.ends[k * d..(k + 1) * d], theta);
+        }
+        true
+    }
+
+    /// Whether an objective is no worse than another, but for rounding.
+    fn no_worse((objective, magnitude): (f64, f64), than: f64) -> bool {
+        objective.is_finite() && objective <= than + ROUNDING * magnitude
+    }
+}
+
+impl PrimalDual {
+    /// A snapshot at the mixture of the last ends or, if that has failed, at the last end or at the
+    /// best reference point.
+    pub(super) fn begin_anderson(&mut self, oracle: &mut Oracle<'_>, settings: &Settings) {
+        let mut own = self.anderson.take().expect("the settings say so");
+        let first = own.best.1.is_empty();
+        let end = self.theta.clone();
+        let mixed = !first
+            && end.iter().all(|t| t.is_finite())
+            && own.mix(&self.theta_ref, &mut self.theta);
+        if mixed {
+            // Mixtures may lie outside of constraints.
+            oracle.problem().allow(&mut self.theta);
+        }
+        let mut seen = self.renew(oracle);
+        if mixed && !Anderson::no_worse(seen, own.best.0) {
+            own.empty();
+            self.theta.copy_from_slice(&end);
+            seen = self.renew(oracle);
+        }
+        let worst = own.objectives.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if !first && !Anderson::no_worse(seen, worst) {
+            own.empty();
+            if let Some(steps) = &mut own.steps {
+                steps.alpha_theta *= STEP_REDUCTION;
+            }
+            self.theta.copy_from_slice(&own.best.1);
+            seen = self.renew(oracle);
+            own.objectives = [f64::INFINITY; 3];
+        }
+        own.objectives.rotate_left(1);
+        own.objectives[2] = seen.0;
+        if first || seen.0 < own.best.0 {
+            own.best = (seen.0, self.theta.to_vec());
+        }
+        if own.steps.is_none() {
+            let (steps, leak) = self.steady_steps(oracle, settings);
+            (own.steps, own.leak) = (Some(steps), leak);
+        }
+        let leak = own.leak;
+        let Steps { alpha_theta, alpha_w, inner_iterations } = own.steps.expect("just found");
+        self.pace = Pace { alpha_theta, alpha_w, inner_iterations, leak, ..self.pace };
+        self.anderson = Some(own);
+    }
+
+    /// The snapshot at theta with its own duals; the objective there, and its size.
+    fn renew(&mut self, oracle: &mut Oracle<'_>) -> (f64, f64) {
+        if !self.theta.iter().all(|t| t.is_finite()) {
+            return (f64::INFINITY, 0.0);
+        }
+        self.theta_ref.copy_from_slice(&self.theta);
+        self.snapshot(oracle, true);
+        oracle.problem().objective_at(&self.theta_ref, &self.f_bar)
+    }
+
+    /// Steps, M and leak for all outer iterations, in the units of the problem at the first
+    /// snapshot.
+    fn steady_steps(&self, oracle: &Oracle<'_>, settings: &Settings) -> (Steps, f64) {
+        let n_x = oracle.n_x();
+        let mut c = vec![0.0; n_x * oracle.ell()];
+        oracle.problem().curvatures(&self.f_bar, &mut c);
+        c.iter_mut().filter(|c| !c.is_finite()).for_each(|c| *c = 1.0);
+        let mut jacobians = Vec::new();
+        let sizes = Terms::new(self, oracle, &mut jacobians).sizes(&c);
+        let size = sizes.iter().sum::<f64>() / sizes.len() as f64;
+        let largest = c.iter().copied().fold(0.0, f64::max);
+        let unit =
+            if settings.mirror == Mirror::Conjugate || largest == 0.0 { 1.0 } else { largest };
+        let samples: usize = (0..n_x).map(|i| oracle.n_y(i)).sum();
+        let at_once = settings.batch * settings.outer_batch;
+        let epoch = (EPOCH * samples as f64 / at_once as f64).ceil() as usize;
+        let steps = Steps {
+            alpha_theta: PRIMAL / size.max(f64::MIN_POSITIVE),
+            alpha_w: DUAL * unit,
+            inner_iterations: epoch.max(LEAST_EPOCH * n_x.div_ceil(settings.outer_batch)),
+        };
+        let leaks = self.leaks.are_allowed() && samples >= LEAKING * n_x;
+        let leak = match settings.leak {
+            Leak::Part(p) => p,
+            Leak::Automatic if leaks => LEAK / n_x as f64,
+            _ => 0.0,
+        };
+        (steps, leak)
+    }
+}
