@@ -96,7 +96,7 @@ fn within(
     // Exactly there: bounds and kinks are met by comparison, and `x0 + p` is rounded.
     let size = next.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
     let mut snap = |l: usize, end: f64| {
-        if (next[l] - end).abs() <= VISIBLE * size {
+        if (next[l] - end).abs() <= MOVED * size {
             next[l] = clamp(end, parts[l].lo, parts[l].hi);
         }
     };
