@@ -35,20 +35,6 @@ mod settings;
 mod state;
 mod warm_up;
 
-/// What can be said about SVRPDA-I and II.
-pub(super) const SETTINGS: &[Knob] = &[
-    Knob::Rule,
-    Knob::AlphaTheta,
-    Knob::AlphaW,
-    Knob::InnerIterations,
-    Knob::Reference,
-    Knob::WarmupEpochs,
-    Knob::Batch,
-    Knob::OuterBatch,
-    Knob::Anderson,
-    Knob::Mirror,
-];
-
 /// What can be said about SVRPDA-II.
 pub(super) const SETTINGS_LEAKING: &[Knob] = &[
     Knob::Rule,
@@ -63,6 +49,12 @@ pub(super) const SETTINGS_LEAKING: &[Knob] = &[
     Knob::Mirror,
     Knob::Leak,
 ];
+
+/// What can be said about SVRPDA-I: all but the last.
+pub(super) const SETTINGS: &[Knob] = match SETTINGS_LEAKING.split_last() {
+    Some((_, without)) => without,
+    None => &[],
+};
 
 /// SVRPDA-I or SVRPDA-II.
 pub trait Variant: Clone + Debug {

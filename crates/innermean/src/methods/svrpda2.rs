@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::svrpda::{SETTINGS_LEAKING, Settings, Variant, drifting_epoch};
 use super::{Chosen, Family, Form, Listed, MethodInfo, Rate};
 use crate::model::problem::Objective;
-use crate::tuning::choice::Choice;
+use crate::tuning::choice::{Choice, Leak};
 use crate::tuning::steps::StepRule;
 
 /// SVRPDA-II with its settings.
@@ -41,7 +41,8 @@ impl Listed for Svrpda2 {
         let mut settings = Settings::choose(choice, problem, theta)?;
         let scaled =
             matches!(choice.rule.unwrap_or_default(), StepRule::Automatic | StepRule::Scaled);
-        if choice.inner_iterations.is_none() && scaled && !settings.automatic {
+        let drifts = !settings.automatic && !matches!(settings.leak, Leak::Part(_));
+        if choice.inner_iterations.is_none() && scaled && drifts {
             settings.inner_iterations =
                 drifting_epoch(settings.inner_iterations, problem.inner.n_x());
         }

@@ -273,18 +273,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_leak_is_written_as_a_word_or_a_number() {
-        let said = |leak| Choice { leak: Some(leak), ..Choice::default() };
-        for (leak, written) in
-            [(Leak::Automatic, "\"automatic\""), (Leak::Off, "\"off\""), (Leak::Part(0.25), "0.25")]
-        {
-            let json = serde_json::to_string(&said(leak)).unwrap();
-            assert!(json.contains(&format!("\"leak\":{written}")), "{json}");
-            assert_eq!(serde_json::from_str::<Choice>(&json).unwrap(), said(leak));
-        }
-    }
-
-    #[test]
     fn what_is_said_first_goes_before() {
         let said = Choice { alpha_theta: Some(1.0), ..Choice::seeded(3) };
         let paper = Choice { alpha_theta: Some(2.0), alpha_w: Some(4.0), ..Choice::seeded(7) };
