@@ -74,7 +74,23 @@ struct Run<'p> {
     calls: f64,
 }
 
-impl Run<'_> {
+impl<'p> Run<'p> {
+    fn new(problem: Objective<'p>, start: &[f64]) -> Self {
+        let (n_x, d) = (problem.inner.n_x(), problem.inner.d());
+        Run {
+            problem,
+            n_x,
+            theta: start.to_vec(),
+            theta_ref: start.to_vec(),
+            w: vec![0.0; n_x],
+            f_bar: vec![0.0; n_x],
+            jac_bar: vec![0.0; n_x * d],
+            u: vec![0.0; d],
+            chances: Vec::new(),
+            calls: 0.0,
+        }
+    }
+
     /// Averages, Jacobians and U at theta.
     fn snapshot(&mut self, renew: bool) {
         let (f, d) = (self.problem.inner, self.theta.len());
@@ -163,19 +179,7 @@ pub fn passes(
 ) -> Option<f64> {
     let f = problem.inner;
     let (n_x, d) = (f.n_x(), f.d());
-    let zeros = vec![0.0; d];
-    let mut run = Run {
-        problem,
-        n_x,
-        theta: start.to_vec(),
-        theta_ref: start.to_vec(),
-        w: vec![0.0; n_x],
-        f_bar: vec![0.0; n_x],
-        jac_bar: vec![0.0; n_x * d],
-        u: zeros.clone(),
-        chances: Vec::new(),
-        calls: 0.0,
-    };
+    let mut run = Run::new(problem, start);
     let mut streams: Vec<Stream> = (0..6).map(|k| Stream::new(1, 8000 + k)).collect();
     let mut turns = vec![0; n_x];
     let (mut first, mut alpha, mut alpha_w) = (true, 0.0, 0.0);
@@ -197,7 +201,7 @@ pub fn passes(
             return None;
         }
         let (mut z, mut x) = (run.theta.clone(), run.theta.clone());
-        let mut sum = zeros.clone();
+        let mut sum = vec![0.0; d];
         let mut before = run.theta.clone();
         let mut k = 0;
         loop {

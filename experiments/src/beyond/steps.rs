@@ -79,8 +79,8 @@ fn mirror() -> (String, Value) {
 
 /// Changes to the steps that were tried outside of the library.
 fn changes() -> anyhow::Result<(String, Value)> {
-    let mut text = String::new();
     const MOST: f64 = 150.0;
+    let mut text = String::new();
     writeln!(
         text,
         "## What else was tried\n\nPasses to 1e-6 at a snapshot, each with the best of the same 12 \

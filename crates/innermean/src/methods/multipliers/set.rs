@@ -67,7 +67,9 @@ impl Set {
             waiting.select_nth_unstable_by(most, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
             waiting.truncate(most);
         }
-        waiting.iter().for_each(|&(_, l)| inside[l] = true);
+        for &(_, l) in &waiting {
+            inside[l] = true;
+        }
         let chosen: Vec<usize> = (0..theta.len()).filter(|&l| inside[l]).collect();
         if chosen != self.chosen {
             self.chosen = chosen;

@@ -145,7 +145,7 @@ impl PrimalDual {
         }
         let (steps, leak, batch) = self.automatic_steps(oracle, settings, &mut automatic);
         let Steps { alpha_theta, alpha_w, inner_iterations } = steps;
-        self.pace = Pace { alpha_theta, alpha_w, inner_iterations, leak, batch, ..self.pace };
+        self.pace = Pace { alpha_theta, alpha_w, inner_iterations, batch, leak, ..self.pace };
         self.automatic = Some(automatic);
     }
 

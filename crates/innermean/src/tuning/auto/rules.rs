@@ -31,6 +31,37 @@ const MANY_KINKS: usize = 100;
 /// groups with uneven features, and never Newton's method.
 const LARGE_GROUPS: usize = 5000;
 
+/// Why normal equations or a program of this size are solved at once, if they are.
+fn solved_at_once(facts: &Facts<'_>) -> Option<String> {
+    let (d, averages) = (facts.d(), facts.averages());
+    let few = if facts.sparse() { DIRECT_SPARSE } else { DIRECT };
+    if facts.quadratic_regularizer() && averages.min(d) <= few {
+        let smaller =
+            if averages < d { counted(averages, "average") } else { counted(d, "coordinate") };
+        return Some(format!(
+            "a quadratic with {smaller}: its normal equations are solved at once"
+        ));
+    }
+    let what = if facts.logarithms() { "and logarithms" } else { "program" };
+    let size = counted(d, "coordinate");
+    (d <= PROGRAM).then(|| format!("a quadratic {what} of {size}, solved at once"))
+}
+
+/// Whether averages are so few beside the coordinates that passes over them beat Newton's matrix.
+fn few_predictors(facts: &Facts<'_>) -> bool {
+    let (d, averages) = (facts.d(), facts.averages());
+    if facts.quadratic_regularizer() {
+        averages < d && d >= MANY_OF_FEW
+    } else {
+        averages < FEW_PREDICTORS * d
+    }
+}
+
+/// Coordinates up to which the method of multipliers factors its matrices.
+fn most_for_multipliers(facts: &Facts<'_>) -> usize {
+    if facts.mostly_kinks() { MULTIPLIERS_WITH_KINKS } else { MULTIPLIERS }
+}
+
 /// The methods, the best first.
 pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
     let costly = facts.costly_newton();
@@ -47,19 +78,8 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
         add(facts.suited("working-set"), &|| why.clone());
     }
     let (d, averages) = (facts.d(), facts.averages());
-    let few = if facts.sparse() { DIRECT_SPARSE } else { DIRECT };
-    if facts.quadratic_regularizer() && averages.min(d) <= few {
-        let smaller =
-            || if averages < d { counted(averages, "average") } else { counted(d, "coordinate") };
-        let why =
-            || format!("a quadratic with {}: its normal equations are solved at once", smaller());
-        add(facts.suited("direct"), &why);
-    } else if d <= PROGRAM {
-        let why = || {
-            let what = if facts.logarithms() { "and logarithms" } else { "program" };
-            format!("a quadratic {what} of {}, solved at once", counted(d, "coordinate"))
-        };
-        add(facts.suited("direct"), &why);
+    if let Some(why) = solved_at_once(facts) {
+        add(facts.suited("direct"), &|| why.clone());
     }
     let alike =
         || "the columns may be nearly the same: Newton steps in twice the precision".to_owned();
@@ -84,12 +104,11 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
                 counted(averages, "linear predictor")
             )
         };
-        let few = if facts.quadratic_regularizer() {
-            averages < d && d >= MANY_OF_FEW
-        } else {
-            averages < FEW_PREDICTORS * d
-        };
-        if few && !facts.sparse() && !facts.proof_is_cheap() && !facts.constrained() {
+        if few_predictors(facts)
+            && !facts.sparse()
+            && !facts.proof_is_cheap()
+            && !facts.constrained()
+        {
             // Newton's matrix is mostly the ridge then, and its quadratic programs have many
             // coordinates at kinks.
             let few = || format!("{}, fewer than their {}", why(), counted(d, "coordinate"));
@@ -122,8 +141,7 @@ pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
             "whole passes, with the averages linearised".to_owned()
         });
     }
-    let most = if facts.mostly_kinks() { MULTIPLIERS_WITH_KINKS } else { MULTIPLIERS };
-    if facts.affine() && !facts.smooth() && d <= most {
+    if facts.affine() && !facts.smooth() && d <= most_for_multipliers(facts) {
         let why = || {
             format!(
                 "a loss with kinks of {} that are averaged once",
