@@ -333,7 +333,9 @@ fn of_many_columns_those_that_move_have_a_matrix() {
     let mut program = Program::default();
     let mut sides = |cost: f64| {
         let sides = [program.variable(0.0, cost), program.variable(0.0, cost)];
-        sides.map(|v| program.at_most(vec![(v, -1.0)], 0.0));
+        for v in sides {
+            program.at_most(vec![(v, -1.0)], 0.0);
+        }
         sides
     };
     let x: Vec<[usize; 2]> = (0..d).map(|_| sides(l1)).collect();
