@@ -318,8 +318,15 @@ fn by_slopes(
             beyond += (outside.max(0.0) + error[l]) * (radius[l] + theta[l].abs());
         }
     }
-    let slopes =
-        Slopes { u: &u, error, usual: 1.0, tau: 0.0, repaired: None, radius: Some(&radius) };
+    let slopes = Slopes {
+        u: &u,
+        error,
+        rounding: error,
+        usual: 1.0,
+        tau: 0.0,
+        repaired: None,
+        radius: Some(&radius),
+    };
     let Bracket { exact, rounding, floor } = bracket::bracket(&free_of_tilt, theta, slopes);
     let mut lost = lost + UNIT * (theta.len() as f64 + 3.0) * point.g.abs();
     if g.budget {
