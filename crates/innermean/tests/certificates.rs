@@ -1,5 +1,6 @@
 //! A certificate is a bound: never below the true gap, and next to nothing at the solution.
 
+mod far_columns;
 mod free_coordinates;
 mod small_numbers;
 
