@@ -1,6 +1,8 @@
 //! A certificate is a bound: never below the true gap, and next to nothing at the solution.
 
+mod far_columns;
 mod free_coordinates;
+mod small_numbers;
 
 use crate::support::toy::{Affine, SoftplusUnits, softplus_of_softplus};
 use innermean::draws::Stream;

@@ -77,6 +77,8 @@ const PRINTED: f64 = 1e-12;
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// And what the judge's own numbers are rounded by, of the same: `2^-104` for each of some hundred.
 const DIGITS: f64 = 1e-29;
+/// An objective that is as good as infinite, whoever found it.
+const ENDLESS: f64 = 1e200;
 /// A problem whose minimum lies beyond this, in units in which columns and targets have size 1, is
 /// as good as unbounded for doubles.
 const FAR: f64 = 1e8;
@@ -372,7 +374,8 @@ impl Facts {
         };
         let off = (Dd::from(answer.objective) - objective).abs().rounded();
         // Not `off > ...`: a NaN is wrong, too.
-        let unsaid = !answer.begun || !objective.is_finite();
+        let endless = answer.objective.min(objective.rounded()) > ENDLESS;
+        let unsaid = !answer.begun || !objective.is_finite() || endless;
         let right = unsaid || off == 0.0 || off <= PRINTED * scale + rounding;
         if !right {
             found.push((Verdict::WrongObjective, off / scale));

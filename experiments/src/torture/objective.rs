@@ -38,8 +38,10 @@ pub enum Loss {
     NegativeLog { c: Dd },
 }
 
-/// The largest power of e that is taken: what is beyond it is as good as infinite.
+/// The largest power of e that is taken of a slope, whose squares must be numbers.
 const STEEP: f64 = 300.0;
+/// And of a value: what is beyond it is as good as infinite.
+const STEEPEST: f64 = 600.0;
 
 /// `log(1 + e^t)`
 fn softplus(t: Dd) -> Dd {
@@ -81,7 +83,7 @@ impl Loss {
                 }
             }
             Loss::Excess { c } => c * u.max(Dd::ZERO),
-            Loss::Exponential { c, r } => c * ((r * u).min(Dd::from(STEEP)).exp() - Dd::ONE) / r,
+            Loss::Exponential { c, r } => c * ((r * u).min(Dd::from(STEEPEST)).exp() - Dd::ONE) / r,
             Loss::NegativeLog { c } if u > Dd::ZERO => -(c * u.ln()),
             Loss::NegativeLog { .. } => Dd::from(OUTSIDE),
         }

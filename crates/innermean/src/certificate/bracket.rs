@@ -135,8 +135,10 @@ fn slope(part: &Coordinate, u: f64, error: f64, tau: f64) -> (f64, f64) {
 #[derive(Clone, Copy)]
 pub(crate) struct Slopes<'a> {
     pub(crate) u: &'a [f64],
-    /// What each `u_l` is known up to, and how much of that may well be.
+    /// What each `u_l` is known up to.
     pub(crate) error: &'a [f64],
+    /// What of that is there for rounding, and not for a repair; and how much of it may well be.
+    pub(crate) rounding: &'a [f64],
     pub(crate) usual: f64,
     pub(crate) tau: f64,
     /// The coordinates whose excess has been taken away.
@@ -169,35 +171,42 @@ fn bracket_of(
     slopes: Slopes<'_>,
     range: Range<usize>,
 ) -> [f64; 3] {
-    let Slopes { u, error, usual, tau, repaired, radius } = slopes;
+    let Slopes { u, error, usual, tau, repaired, radius, .. } = slopes;
     let (mut sum, mut rounding, mut floor) = (0.0, 0.0, 0.0);
     for l in range {
         let part = &parts[l];
         let radius = radius.map_or(f64::INFINITY, |radius| radius[l].max(theta[l].abs()));
+        let (_, mut rounded) = slope(part, u[l], slopes.rounding[l], tau);
         let (mut v, mut error) = slope(part, u[l], error[l], tau);
         if repaired.is_some_and(|excess| excess[l] > 0.0) {
             let (least, most) = finite(part);
-            (v, error) = (clamp(v, least, most), 0.0);
+            (v, error, rounded) = (clamp(v, least, most), 0.0, 0.0);
         }
         if part.is_smooth() && part.l2 > 0.0 {
-            error += 2.0 * UNIT * (v.abs() + part.l2 * theta[l].abs());
+            let lost = 2.0 * UNIT * (v.abs() + part.l2 * theta[l].abs());
+            (error, rounded) = (error + lost, rounded + lost);
             let (slope, half) = ((v + part.l2 * theta[l]).abs(), 0.5 / part.l2);
             sum += half * slope * slope;
             rounding += half * (2.0 * slope + error) * error;
-            floor += half * (usual * error) * (usual * error);
+            floor += half * (usual * rounded) * (usual * rounded);
             continue;
         }
-        let ((low, size), (high, _)) =
-            (gap_of(part, theta[l], v - error, radius), gap_of(part, theta[l], v + error, radius));
-        let exact = gap_of(part, theta[l], v, radius).0;
-        // Not f64::max, which would drop a NaN.
-        let worst = if low > high { low } else { high };
+        let (exact, size) = gap_of(part, theta[l], v, radius);
+        let worst = |error: f64| {
+            let at = |v: f64| gap_of(part, theta[l], v, radius);
+            let ((low, below), (high, above)) = (at(v - error), at(v + error));
+            // Not f64::max, which would drop a NaN.
+            (if low > high { low } else { high }, below.max(above))
+        };
+        let (most, reached) = worst(error);
+        let size = size.max(reached);
         sum += exact;
-        if worst > exact {
-            rounding += worst - exact;
-            if worst.is_finite() {
-                floor += usual * (worst - exact);
-            }
+        if most > exact {
+            rounding += most - exact;
+        }
+        let usually = if rounded == error { most } else { worst(rounded).0 };
+        if usually > exact && usually.is_finite() {
+            floor += usual * (usually - exact);
         }
         rounding += 4.0 * UNIT * size;
         floor += 4.0 * UNIT * size;
@@ -257,8 +266,15 @@ mod tests {
             let u: Vec<f64> = (0..4).map(|_| draws.unit() - 0.5).collect();
             let theta = [0.25; 4];
             let tau = multiplier(&g, &u, &[f64::INFINITY; 4]);
-            let slopes =
-                Slopes { u: &u, error: &[0.0; 4], usual: 1.0, tau, repaired: None, radius: None };
+            let slopes = Slopes {
+                u: &u,
+                error: &[0.0; 4],
+                rounding: &[0.0; 4],
+                usual: 1.0,
+                tau,
+                repaired: None,
+                radius: None,
+            };
             let minus: Vec<f64> = u.iter().map(|u| -u).collect();
             let known = 0.25 * u.iter().sum::<f64>() + budget.conjugate(&minus);
             let found = bracket(&g, &theta, slopes).exact;

@@ -15,6 +15,7 @@ use super::newton::left;
 use super::prover::Evidence;
 use super::repair;
 use super::sizes::{UNIT, mean_square};
+use crate::linalg::elementary::Elementary;
 use crate::linalg::gram;
 use crate::linalg::precise::{self, Double, Factor, Form, Rows};
 use crate::model::merit::QuadraticForm;
@@ -123,6 +124,38 @@ pub(super) fn gap(
     let proof = Proof { w: &moved, v: &v, tau, radius: &radius, times };
     let bound = by_duals(ground, g, evidence.point, &f_bar, &proof);
     Some((bound, with_regularizer(Double::from(problem.loss(&f_bar)), g, &rows, theta)))
+}
+
+/// A bound on `P(theta) - P*` where g is a sum of logarithms, and `P(theta)`: columns far from 0
+/// that hardly move leave double precision few digits of their slopes.
+///
+/// The duals are `phi_i'(fbar_i)` but for their last digit, whose square is all that phi adds; and
+/// `g*(v)` grows with every coordinate of v.
+pub(super) fn gap_of_logarithms(ground: &Ground<'_>, point: Point<'_>) -> (Bound, f64) {
+    let (problem, sizes) = (ground.problem, ground.sizes());
+    let rows = Rows::new(problem.inner);
+    let exact: Vec<Double> = point.theta.iter().map(|x| Double::from(*x)).collect();
+    let f_bar: Vec<f64> = rows.means(&exact).iter().map(|f| f.value()).collect();
+    let mut w = vec![0.0; f_bar.len()];
+    problem.duals(&f_bar, &mut w);
+    let omega = mean_square(&w, ground.n_x());
+    let roundings = PRECISE_UNIT * (w.len() as f64 + 16.0);
+    let wide: Vec<Double> = w.iter().map(|w| Double::from(*w)).collect();
+    let u = rows.weighted(&wide).into_iter().zip(&sizes.columns);
+    let most: Vec<f64> =
+        u.map(|(u, size)| -u.value() + UNIT * u.value().abs() + roundings * size * omega).collect();
+    let conjugate = problem.regularizer.conjugate(&most);
+    let products = point.theta.iter().zip(&most).map(|(x, v)| x * v);
+    let (sum, mut size) = products.fold((0.0, 0.0), |(sum, size), x| (sum + x, size + x.abs()));
+    for (l, x) in point.theta.iter().enumerate() {
+        let (b, _) = problem.regularizer.barrier(l).unwrap_or_default();
+        size += 2.0 * b * (1.0 + x.natural_log().abs());
+    }
+    let second = point.g - sum + conjugate;
+    let lost = 8.0 * UNIT * (size + point.g.abs() + conjugate.abs());
+    let objective = problem.loss(&f_bar) + point.g;
+    let lost = lost + UNIT * (w.len() as f64 + 8.0) * (objective.abs() + point.g.abs());
+    (Bound::new(if second < 0.0 { 0.0 } else { second }, lost, lost, None), objective)
 }
 
 /// `delta = H^-1 s`, for `F''` as `whole`; the multiplier of a budget moves along.
@@ -330,8 +363,15 @@ fn by_slopes(
             beyond += (outside.max(0.0) + error[l]) * (radius[l] + theta[l].abs());
         }
     }
-    let slopes =
-        Slopes { u: &u, error, usual: 1.0, tau: 0.0, repaired: None, radius: Some(&radius) };
+    let slopes = Slopes {
+        u: &u,
+        error,
+        rounding: error,
+        usual: 1.0,
+        tau: 0.0,
+        repaired: None,
+        radius: Some(&radius),
+    };
     let Bracket { exact, rounding, floor } = bracket::bracket(&free_of_tilt, theta, slopes);
     let mut lost = lost + UNIT * (theta.len() as f64 + 3.0) * point.g.abs();
     if g.budget {

@@ -79,6 +79,8 @@ pub(crate) struct Prover<'p> {
     exact: Option<(f64, Bound)>,
     /// Whether twice the precision is affordable.
     pub(crate) is_small: bool,
+    /// The same where g is a sum of logarithms and nothing else.
+    is_small_with_logarithms: bool,
     /// How many times the answer theta may be in a bound that holds for no more.
     reach: f64,
     /// What the objective of the last point lacks, as that point misses constraints by rounding.
@@ -135,6 +137,9 @@ impl<'p> Prover<'p> {
             Lazy::Impossible
         };
         let is_small = parts.is_some() && precise::is_affordable(problem);
+        let logarithm = |l: usize| problem.regularizer.barrier(l).is_some_and(|(_, t)| t == 0.0);
+        let is_small_with_logarithms =
+            d > 0 && (0..d).all(logarithm) && precise::is_affordable(problem);
         let reach = if precise::is_small(problem) { REACH_OF_PRECISE } else { REACH };
         Prover {
             ground,
@@ -146,6 +151,7 @@ impl<'p> Prover<'p> {
             lowest: OnceCell::new(),
             exact: None,
             is_small,
+            is_small_with_logarithms,
             reach,
             missed: 0.0,
             patience: Patience::default(),
@@ -256,6 +262,13 @@ impl<'p> Prover<'p> {
         if best.gap > target {
             let lowest = self.by_lowest(evidence);
             best = if lowest.gap < best.gap { lowest } else { best };
+        }
+        if best.gap > target && self.is_small_with_logarithms {
+            if self.is_due(best.gap <= MOST_GAP * evidence.scale) {
+                let precise = self.precisely_by_conjugate(evidence);
+                best = if precise.gap < best.gap { precise } else { best };
+            }
+            return best;
         }
         if best.gap <= target || self.ground.parts.is_none() {
             return best;

@@ -78,8 +78,19 @@ impl Scale {
     }
 }
 
-/// What is as good as 0 beside F where every column of the data counts as 1.
+/// What is as good as 0 beside F where every column of the data counts as 1. Where F is as bent as
+/// one likes, so that nothing follows from its value there: beside what it rises by if its slopes
+/// are those at the origin.
 pub(crate) fn as_good_as_zero(problem: Objective<'_>, ground: &Ground<'_>) -> f64 {
+    let merit = problem.merit;
+    if merit.gamma() == 0.0 && !merit.has_kinks() {
+        let f = problem.inner;
+        let (mut f_bar, mut w) = (vec![0.0; f.n_x() * f.ell()], vec![0.0; f.n_x() * f.ell()]);
+        f.means(&vec![0.0; f.d()], &mut f_bar);
+        problem.duals(&f_bar, &mut w);
+        let slope = w.iter().map(|w| w.abs()).sum::<f64>() / f.n_x() as f64;
+        return if slope.is_finite() { AS_GOOD_AS_ZERO * slope } else { 0.0 };
+    }
     let unit = |size: &f64| if *size > 0.0 { 1.0 / size } else { 0.0 };
     let unit: Vec<f64> = ground.sizes().columns.iter().map(unit).collect();
     AS_GOOD_AS_ZERO * loss_at(problem, &unit).abs()

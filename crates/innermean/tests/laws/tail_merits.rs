@@ -182,3 +182,21 @@ fn thresholds_that_are_minimised_make_the_risks() {
     let found = least(&|t| t + mean(&bent, t));
     assert!((found - entropic).abs() < 1e-6 && found >= entropic, "{found} {entropic}");
 }
+
+/// `((1 + e) log(1 + e) - e) c / r` next to `w = c`, whose terms cancel: `e^2/2 - e^3/6 + ...`.
+#[test]
+fn the_conjugate_of_an_exponential_keeps_its_digits_at_its_least() {
+    let (c, rate) = (3.0, 0.5);
+    let phi = Exponential::new(c, rate).unwrap();
+    for e in [0.25, 2.0_f64.powi(-8), -(2.0_f64.powi(-20)), 2.0_f64.powi(-40)] {
+        let wanted: f64 = (2..60).rev().map(|k| (-e).powi(k) / f64::from(k * (k - 1))).sum();
+        let found = phi.conjugate(0, &[c * (1.0 + e)]) * rate / c;
+        assert!((found / wanted - 1.0).abs() < 1e-14, "{found:e} is not {wanted:e} at {e:e}");
+    }
+    // On both sides of where the series ends.
+    for e in [0.499_f64, 0.501, -0.499, -0.501] {
+        let wanted = (1.0 + e) * e.ln_1p() - e;
+        let found = phi.conjugate(0, &[c * (1.0 + e)]) * rate / c;
+        assert!((found / wanted - 1.0).abs() < 1e-14, "{found:e} is not {wanted:e} at {e}");
+    }
+}

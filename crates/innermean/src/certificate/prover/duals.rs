@@ -87,13 +87,21 @@ impl Prover<'_> {
             }
         }
         let repair = repair.or(along.as_ref());
+        let of_rounding = error.clone();
         if let Some(repair) = repair {
             (0..error.len()).for_each(|l| error[l] += repair.of_sum(l));
         }
         let repaired = repair.map(|_| &*beyond);
         let usual = ground.sizes().usual();
-        let slopes =
-            Slopes { u: &u, error: &error, usual, tau, repaired, radius: radius.as_deref() };
+        let slopes = Slopes {
+            u: &u,
+            error: &error,
+            rounding: &of_rounding,
+            usual,
+            tau,
+            repaired,
+            radius: radius.as_deref(),
+        };
         let Bracket { exact, rounding, floor } = bracket::bracket(g, point.theta, slopes);
         let at_hand = matched && repair.is_none();
         let is_shrunk = matches!(w, Cow::Owned(_));
@@ -106,6 +114,17 @@ impl Prover<'_> {
             _ if is_shrunk => mismatch(ground.problem, *point, &w),
             _ => *mismatched.get_or_init(|| mismatch(ground.problem, *point, &w)),
         };
+        // What a repair of rounding alone adds is rounding.
+        let of_repair = if along.is_some() && added.is_none() && is_near(&beyond, &of_rounding) {
+            let before = if is_shrunk {
+                mismatch(ground.problem, *point, &w)
+            } else {
+                *mismatched.get_or_init(|| mismatch(ground.problem, *point, &w))
+            };
+            (first - before.0).max(0.0)
+        } else {
+            0.0
+        };
         let first = first + added.unwrap_or(0.0);
         let of_objective =
             if is_shrunk { ground.objective_error(*point, &w) } else { evidence.rounding };
@@ -116,7 +135,7 @@ impl Prover<'_> {
             at_hand && !g.budget && g.parts.iter().all(|part| part.is_smooth() && part.l2 > 0.0);
         let digits =
             if strong { 0.0 } else { ROUNDING * (size + point.loss.abs() + point.g.abs()) };
-        Bound::new(first + exact, rounding, floor + digits, times)
+        Bound::new(first + exact, rounding, floor + digits + of_repair, times)
     }
 
     /// A repair along the coordinates that are free, if there is an excess nowhere else.
@@ -164,6 +183,14 @@ impl Prover<'_> {
         let second = point.g - dot(point.theta, &v) + conjugate;
         Bound::new(first + if second < 0.0 { 0.0 } else { second }, lost, ROUNDING * size, None)
     }
+}
+
+/// How many times what slopes are known up to an excess may be that is there for rounding alone.
+const NEAR: f64 = 4.0;
+
+/// Whether an excess is no more than rounding.
+fn is_near(excess: &[f64], error: &[f64]) -> bool {
+    excess.iter().zip(error).all(|(excess, error)| *excess <= NEAR * error)
 }
 
 /// The largest s for which `s u` has no excess but along free coordinates, where that is the way

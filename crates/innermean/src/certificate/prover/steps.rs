@@ -79,4 +79,14 @@ impl Prover<'_> {
         self.exact = Some((exact, bound));
         bound
     }
+
+    /// The same where g is a sum of logarithms.
+    pub(super) fn precisely_by_conjugate(&mut self, evidence: &Evidence<'_>) -> Bound {
+        let (bound, exact) = precise_proof::gap_of_logarithms(&self.ground, evidence.point);
+        if exact.is_finite() && bound.gap < f64::INFINITY {
+            self.exact = Some((exact, bound));
+            return bound;
+        }
+        Bound::NONE
+    }
 }

@@ -31,6 +31,26 @@ pub struct Exponential {
 /// is the most that was seen.
 const MOST_STEPS: usize = 100;
 
+/// `|w/c - 1|` below which the terms of `phi*` nearly cancel: at small rates of large numbers next
+/// to nothing would be left of its digits.
+const NEAR: f64 = 0.5;
+/// Terms of its series, of which the last is below the last digit of the first.
+const MOST_TERMS: u32 = 60;
+
+/// `(1 + e) log(1 + e) - e = e^2/2 - e^3/6 + e^4/12 - ...` for `|e| < 1/2`.
+fn divergence_near_one(e: f64) -> f64 {
+    let (mut sum, mut power) = (0.0, -e);
+    for k in 2..MOST_TERMS {
+        power *= -e;
+        let term = power / f64::from(k * (k - 1));
+        sum += term;
+        if term.abs() <= 0.1 * f64::EPSILON * sum {
+            break;
+        }
+    }
+    sum
+}
+
 impl Exponential {
     /// `weight (exp(rate u) - 1) / rate`.
     ///
@@ -79,7 +99,13 @@ impl ScalarMerit for Exponential {
     fn phi_star(&self, _: usize, w: f64) -> f64 {
         let c = self.weight;
         if w > 0.0 {
-            (w * (w / c).natural_log() - w + c) / self.rate - self.base
+            let beyond = (w - c) / c;
+            let divergence = if beyond.abs() < NEAR {
+                c * divergence_near_one(beyond)
+            } else {
+                w * (w / c).natural_log() - w + c
+            };
+            divergence / self.rate - self.base
         } else if w == 0.0 {
             c / self.rate - self.base
         } else {
