@@ -14,7 +14,9 @@ mod batched;
 mod caller;
 mod errors;
 mod kernel;
+mod leaves;
 mod parts;
+mod piece;
 mod problem;
 mod solution;
 mod watch;
@@ -26,6 +28,8 @@ mod _innermean {
     use super::apps::{
         fit_bags, fit_linear, fit_moments, fit_policy, fit_portfolio, fit_sequences,
     };
+    #[pymodule_export]
+    use super::leaves::Leaves;
     #[pymodule_export]
     use super::problem::{F, Phi, Problem};
     #[pymodule_export]
