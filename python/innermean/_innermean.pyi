@@ -7,6 +7,7 @@ from innermean._arrays import Codes, Floats, Integers
 __all__ = [
     "Curve",
     "F",
+    "Leaves",
     "Phi",
     "Problem",
     "Record",
@@ -105,6 +106,15 @@ def fit_moments(
     max_seconds: float | None = None,
 ) -> dict[str, Any]: ...
 @final
+class Leaves:
+    @staticmethod
+    def linear(leaves: list[tuple[int, Floats, Floats]], d: int, loss: str) -> Leaves: ...
+    @staticmethod
+    def groups(
+        leaves: list[tuple[int, Floats, Floats]], shape: tuple[int, bool], link: str, loss: str
+    ) -> Leaves: ...
+    def pass_(self, theta: Floats, want: str) -> Floats: ...
+@final
 class F:
     @staticmethod
     def portfolio(returns: Floats, d: int) -> F: ...
@@ -139,6 +149,9 @@ class F:
     def batched(
         object: Any, d: int, ell: int, starts: Integers, affine: bool, convex: bool
     ) -> F: ...
+    @staticmethod
+    def leaves(object: Any, shape: str) -> F: ...
+    def whole(self) -> Phi: ...
     @property
     def d(self) -> int: ...
     @property
@@ -177,6 +190,7 @@ class Problem:
         checkpoint: bytes | None = None,
         seconds: float | None = None,
         outer: int | None = None,
+        save: Callable[[bytes], Any] | None = None,
     ) -> dict[str, Any]: ...
     def objective(self, theta: Floats) -> float: ...
     def gradient(self, theta: Floats) -> Floats: ...

@@ -15,7 +15,9 @@ mod caller;
 mod curve;
 mod errors;
 mod kernel;
+mod leaves;
 mod parts;
+mod piece;
 mod problem;
 mod solution;
 mod watch;
@@ -29,6 +31,8 @@ mod _innermean {
     };
     #[pymodule_export]
     use super::curve::Curve;
+    #[pymodule_export]
+    use super::leaves::Leaves;
     #[pymodule_export]
     use super::problem::{F, Phi, Problem};
     #[pymodule_export]

@@ -2,16 +2,16 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "arguments of calls from Python")]
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use innermean::collapse::SparseRows;
+use innermean::leaves::Whole;
 use innermean::problems::bags::{Bags, Groups, Link};
 use innermean::problems::linear::sparse_predictors;
 use innermean::{
-    Begin, CheckOptions, Checkpoint, Collapsed, Inner, METHODS, Merit, Objective, Observer,
-    Portfolio, Problem as Parts, Record, Regularizer, Status, check_problem,
+    Begin, CheckOptions, Checkpoint, Collapsed, Inner, METHODS, Merit, Objective, Portfolio,
+    Problem as Parts, Regularizer, Status, check_problem,
 };
 use innermean_apps::compare::{CompareSettings, Lineup};
 use innermean_apps::run::{Plan, Solver};
@@ -26,7 +26,9 @@ use crate::caller::{Caller, aside, beside};
 use crate::curve::Curve;
 use crate::errors::{json, refused, settings};
 use crate::kernel::{self, Kernel, Rows};
+use crate::leaves::{Asking, Far};
 use crate::parts::{self, Said};
+use crate::piece::Piece;
 use crate::solution::{About, fields};
 use crate::watch::{Onlookers, Watching};
 
@@ -40,6 +42,8 @@ enum Held {
     Native(Arc<dyn Inner>),
     /// Written in Python.
     Python(Arc<Batched>),
+    /// In leaves, on other machines.
+    Far(Arc<Far>),
 }
 
 type Array<'py> = PyReadonlyArrayDyn<'py, f64>;
@@ -156,12 +160,27 @@ impl F {
         Ok(F(Held::Python(Arc::new(Batched { object, d, ell, starts, affine, convex }))))
     }
 
+    /// F of rows in leaves, of which an object has passes made; see `innermean.ray`.
+    #[staticmethod]
+    fn leaves(py: Python<'_>, object: Py<PyAny>, shape: &str) -> PyResult<Self> {
+        Ok(F(Held::Far(Arc::new(Far::new(py, object, shape)?))))
+    }
+
+    /// The phi that goes with leaves.
+    fn whole(&self) -> PyResult<Phi> {
+        match &self.0 {
+            Held::Far(f) => Ok(Phi(Arc::new(Whole::of(&f.shape)))),
+            _ => Err(PyValueError::new_err("f: expected rows in leaves")),
+        }
+    }
+
     /// The length of theta.
     #[getter]
     fn d(&self) -> usize {
         match &self.0 {
             Held::Native(f) => f.d(),
             Held::Python(f) => f.d,
+            Held::Far(f) => f.shape.d,
         }
     }
 
@@ -171,6 +190,7 @@ impl F {
         match &self.0 {
             Held::Native(f) => f.ell(),
             Held::Python(f) => f.ell,
+            Held::Far(_) => 1,
         }
     }
 
@@ -180,6 +200,7 @@ impl F {
         match &self.0 {
             Held::Native(f) => f.n_x(),
             Held::Python(f) => f.starts.len() - 1,
+            Held::Far(f) => f.terms(),
         }
     }
 }
@@ -236,6 +257,10 @@ impl Problem {
             Held::Python(f) => {
                 work(Objective { inner: &Asked { f, caller }, merit, regularizer }, caller)
             }
+            Held::Far(f) => {
+                let asking = Asking { far: f, caller };
+                work(Objective { inner: &asking.folded(), merit, regularizer }, caller)
+            }
         })
     }
 
@@ -247,51 +272,6 @@ impl Problem {
     ) -> PyResult<T> {
         let (found, error) = self.on(py, |problem, _| work(problem))?;
         error.map_or(Ok(found), Err)
-    }
-}
-
-/// Watches over a piece of a run, and takes the checkpoint at its end.
-struct Piece<'a, 'c> {
-    watching: Watching<'a, 'c>,
-    until: Option<Instant>,
-    /// Outer iterations of this piece,
-    outer: Option<u64>,
-    /// counted from here.
-    first: Option<u64>,
-    keeps: bool,
-    kept: Option<Checkpoint>,
-}
-
-impl Piece<'_, '_> {
-    fn is_over(&mut self, record: &Record) -> ControlFlow<()> {
-        let late = self.until.is_some_and(|until| Instant::now() >= until);
-        let first = *self.first.get_or_insert(record.outer);
-        if late || self.outer.is_some_and(|outer| record.outer.saturating_sub(first) >= outer) {
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
-    }
-}
-
-impl Observer for Piece<'_, '_> {
-    fn record(&mut self, record: &Record, theta: &[f64]) -> ControlFlow<()> {
-        self.watching.record(record, theta)?;
-        self.is_over(record)
-    }
-
-    fn tick(&mut self, record: &Record) -> ControlFlow<()> {
-        self.watching.tick(record)?;
-        self.is_over(record)
-    }
-
-    fn asks_for_checkpoint(&mut self, ending: bool) -> bool {
-        ending && self.keeps
-    }
-
-    fn checkpoint(&mut self, checkpoint: Checkpoint) {
-        if !self.watching.is_spoiled() {
-            self.kept = Some(checkpoint);
-        }
     }
 }
 
@@ -310,7 +290,8 @@ impl Problem {
 
     /// One run, or a piece of one: the fields of a result, and the checkpoint if it is asked for.
     #[pyo3(signature = (
-        solver, start, callback, progress, keep=false, checkpoint=None, seconds=None, outer=None
+        solver, start, callback, progress, keep=false, checkpoint=None, seconds=None, outer=None,
+        save=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "what a piece of a run depends on")]
     fn solve<'py>(
@@ -324,6 +305,7 @@ impl Problem {
         checkpoint: Option<&[u8]>,
         seconds: Option<f64>,
         outer: Option<u64>,
+        save: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let solver: Solver = settings(solver)?;
         let start = start.map(|start| start.as_slice().map(<[f64]>::to_vec)).transpose()?;
@@ -351,6 +333,9 @@ impl Problem {
                 first: checkpoint.is_none().then_some(0),
                 keeps: keep,
                 kept: None,
+                save: save.as_ref(),
+                saved: 0,
+                seen: 0,
             };
             let solution = plan
                 .run_from(&driver, problem, begin, &mut piece)

@@ -91,6 +91,14 @@ impl<'a, 'c> Watching<'a, 'c> {
         Watching { onlookers, caller, shown: None }
     }
 
+    /// Has a piece of Python run.
+    pub(crate) fn ask<R: Send>(
+        &self,
+        piece: impl FnOnce(Python<'_>) -> PyResult<R> + Send,
+    ) -> Option<R> {
+        self.caller.ask(piece)
+    }
+
     /// Whether the state of the run is worth nothing.
     pub(crate) fn is_spoiled(&self) -> bool {
         self.caller.spoiled.load(Ordering::Relaxed)

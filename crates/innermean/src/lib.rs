@@ -36,6 +36,7 @@
 //! - [`collapse`], [`shared`]: other forms of a problem, with the averages of an affine f as rows,
 //!   or with one inner sample for all terms.
 //! - [`check`]: tests of an f, phi or g of your own ([`check_problem`]).
+//! - [`leaves`]: data on any number of machines, as sums over pieces of fixed length.
 //! - [`methods`]: the algorithms, their table ([`METHODS`]), the trait of a new one ([`Method`]).
 //! - [`oracle`], [`draws`]: a method's access to f and phi, counted as in the paper, and its random
 //!   numbers.
@@ -56,6 +57,7 @@
 pub mod certificate;
 pub mod draws;
 pub mod inference;
+pub mod leaves;
 mod linalg;
 pub mod methods;
 mod model;

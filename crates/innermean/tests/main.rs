@@ -17,6 +17,7 @@ mod failures;
 mod inference;
 mod known_answers;
 mod laws;
+mod leaves;
 mod methods;
 mod newton;
 mod sequence_search;

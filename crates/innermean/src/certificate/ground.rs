@@ -8,7 +8,7 @@ use super::definite::Definite;
 use super::dual::Point;
 use super::lean::Lean;
 use super::sizes::{Sizes, UNIT, mean_square};
-use crate::model::inner::mean_jacobian_norm;
+use crate::model::inner::{Summed, mean_jacobian_norm};
 use crate::model::problem::Objective;
 use crate::model::regularizer::Parts;
 
@@ -47,6 +47,9 @@ impl<'p> Ground<'p> {
             if f.facts().affine {
                 return Sizes::new(f, None);
             }
+            if let Some(columns) = f.summed().and_then(Summed::columns) {
+                return Sizes::of_all(&columns);
+            }
             let size = mean_jacobian_norm(f, &vec![0.0; f.d()]);
             Sizes::of_curved(f.d(), size)
         })
@@ -56,10 +59,19 @@ impl<'p> Ground<'p> {
         self.problem.inner.n_x()
     }
 
-    /// What each `u_l` is known up to, with the rounding of a mean that is part of g.
-    pub(crate) fn errors(&self, w: &[f64]) -> Vec<f64> {
+    /// The duals at theta, in root mean square: those in w or, of an f that is all of F, those
+    /// behind it.
+    pub(crate) fn omega(&self, theta: &[f64], w: &[f64]) -> f64 {
+        match self.problem.inner.summed() {
+            Some(summed) => summed.slopes(theta).unwrap_or(f64::NAN),
+            None => mean_square(w, self.n_x()),
+        }
+    }
+
+    /// What each `u_l` at theta is known up to, with the rounding of a mean that is part of g.
+    pub(crate) fn errors(&self, theta: &[f64], w: &[f64]) -> Vec<f64> {
         let sizes = self.sizes();
-        let mut errors = sizes.sum_errors(w, self.n_x());
+        let mut errors = sizes.sum_errors(w, self.omega(theta, w));
         if self.problem.inner.centred_rows().is_some() {
             let tilts = sizes.columns.iter().map(|size| sizes.of_sum * size);
             errors.iter_mut().zip(tilts).for_each(|(error, tilt)| *error += tilt);
@@ -81,7 +93,7 @@ impl<'p> Ground<'p> {
             };
             (0..point.theta.len()).map(term).sum()
         });
-        sizes.product_error(point.theta, w, self.n_x())
+        sizes.product_error(point.theta, w, self.omega(point.theta, w))
             + self.bent_error(sizes.average_error(point.theta))
             + self.form_error(w)
             + tilt * sizes.reach(point.theta)
@@ -167,7 +179,7 @@ impl<'p> Ground<'p> {
     /// slope does.
     pub(crate) fn radius(&self, point: Point<'_>, w: &[f64], u: &[f64], times: f64) -> Vec<f64> {
         let (sizes, merit) = (self.sizes(), self.problem.merit);
-        let omega = mean_square(w, self.n_x());
+        let omega = self.omega(point.theta, w);
         let of_loss = if omega > 0.0 { (point.loss.abs() + point.g.abs()) / omega } else { 0.0 };
         let bend = 1.0 / merit.gamma();
         let of_step = |l: usize| {

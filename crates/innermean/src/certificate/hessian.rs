@@ -7,7 +7,7 @@ use crate::linalg::gram;
 use crate::linalg::vector::dot;
 use crate::model::class_scores::{ClassScores, Seconds};
 use crate::model::collapse::Collapsed;
-use crate::model::inner::{Inner, Sample, mean_jacobian};
+use crate::model::inner::{Inner, Sample, Summed, mean_jacobian};
 use crate::model::merit::QuadraticForm;
 use crate::model::problem::Objective;
 use crate::model::sample::{PartOf, TermsOf, spread};
@@ -25,6 +25,9 @@ pub(crate) fn dense(
 ) -> Vec<f64> {
     let f = problem.inner;
     let n_x = f.n_x();
+    if let Some(summed) = f.summed() {
+        return of_all(summed, theta);
+    }
     if let Some(form) = problem.merit.quadratic_form() {
         return of_form(f, theta, form);
     }
@@ -52,6 +55,11 @@ pub(crate) fn dense(
     let seconds = seconds_of(problem, f_bar, &picked);
     let weight = |r: usize| seconds[r] / terms as f64;
     patience.within(f.d(), &weight, |weight| of_jacobians(&part, theta, weight))
+}
+
+/// Of an f that is all of F.
+fn of_all(summed: &dyn Summed, theta: &[f64]) -> Vec<f64> {
+    summed.hessian(theta).unwrap_or_else(|_| vec![f64::NAN; theta.len() * theta.len()])
 }
 
 /// f as scores of classes, if phi ties them together.
@@ -129,6 +137,9 @@ fn of_jacobians(f: &dyn Inner, theta: &[f64], weight: &gram::Weight<'_>) -> Vec<
 pub(crate) fn diagonal(problem: Objective<'_>, theta: &[f64], f_bar: &[f64]) -> Vec<f64> {
     let f = problem.inner;
     let d = f.d();
+    if let Some(summed) = f.summed() {
+        return of_all(summed, theta).into_iter().step_by(d + 1).collect();
+    }
     if let Some(form) = problem.merit.quadratic_form() {
         return of_form(f, theta, form).into_iter().step_by(d + 1).collect();
     }
@@ -158,6 +169,16 @@ pub(crate) fn diagonal_and_sizes(
     };
     if problem.merit.quadratic_form().is_some() {
         return (diagonal(problem, theta, f_bar), vec![0.0; f.d()]);
+    }
+    if let Some(summed) = f.summed() {
+        let diagonal = diagonal(problem, theta, f_bar);
+        // By Cauchy and Schwarz; where columns are not known, by the root of F''.
+        let slopes = summed.slopes(theta).unwrap_or(f64::NAN);
+        let sizes = match summed.columns() {
+            Some(columns) => columns.sizes.iter().map(|size| size * slopes).collect(),
+            None => diagonal.iter().map(|bend| bend.sqrt() * slopes).collect(),
+        };
+        return (diagonal, sizes);
     }
     if let Some((picked, each)) = looked_at(f) {
         let rows = Collapsed::without_offsets(&PartOf::new(f, &picked, each), theta);

@@ -365,7 +365,7 @@ impl<'p> Prover<'p> {
         let (sizes, bend) = (ground.sizes(), 1.0 / ground.problem.merit.gamma());
         let moved =
             bend * sizes.average_error(point.theta) + 4.0 * UNIT * mean_square(w, ground.n_x());
-        let errors = ground.errors(w);
+        let errors = ground.errors(point.theta, w);
         let error: Vec<f64> = (0..u.len()).map(|l| errors[l] + sizes.columns[l] * moved).collect();
         let bound = quadratic::gap(hessian, ground.problem, g, *point, u, (&error, sizes.usual()));
         let rounding = bound.gap - bound.excess + evidence.rounding;

@@ -15,7 +15,7 @@ use crate::linalg::precise;
 use crate::linalg::vector::norm_squared;
 use crate::model::class_scores::ClassScores;
 use crate::model::collapse::Collapsed;
-use crate::model::inner::{CentredRows, Inner, pieces};
+use crate::model::inner::{CentredRows, Columns, Inner, pieces};
 #[cfg(doc)]
 use crate::model::merit::Multinomial;
 
@@ -65,6 +65,18 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
+    /// Of an f that is all of F.
+    pub(crate) fn of_all(columns: &Columns<'_>) -> Self {
+        Sizes {
+            columns: columns.sizes.to_vec(),
+            offset: columns.offset,
+            entries: None,
+            of_sum: UNIT * (columns.roundings + 3.0),
+            of_average: UNIT * (columns.of_average + 3.0),
+            of_entry: 0.0,
+        }
+    }
+
     /// From the variances of its columns, if these are known and it is of centred rows.
     pub(crate) fn new(f: &dyn Inner, variances: Option<&[f64]>) -> Self {
         let (d, n_x) = (f.d(), f.n_x());
@@ -139,8 +151,8 @@ impl Sizes {
         self.entries.as_deref()
     }
 
-    /// What rounding may have moved each `u_l` by.
-    pub(crate) fn sum_errors(&self, w: &[f64], n_x: usize) -> Vec<f64> {
+    /// What rounding may have moved each `u_l` by, where the duals have root mean square `omega`.
+    pub(crate) fn sum_errors(&self, w: &[f64], omega: f64) -> Vec<f64> {
         if let Some(entries) = &self.entries {
             let mut errors = vec![0.0; self.columns.len()];
             for (row, w) in entries.chunks_exact(self.columns.len() + 1).zip(w) {
@@ -151,7 +163,6 @@ impl Sizes {
             }
             return errors;
         }
-        let omega = mean_square(w, n_x);
         self.columns.iter().map(|size| self.of_sum * size * omega).collect()
     }
 
@@ -161,9 +172,9 @@ impl Sizes {
     }
 
     /// What rounding of the averages may have moved `(1/n_X) sum_r w_r fbar_r` by.
-    pub(crate) fn product_error(&self, theta: &[f64], w: &[f64], n_x: usize) -> f64 {
+    pub(crate) fn product_error(&self, theta: &[f64], w: &[f64], omega: f64) -> f64 {
         let Some(entries) = &self.entries else {
-            return mean_square(w, n_x) * self.average_error(theta);
+            return omega * self.average_error(theta);
         };
         let d = theta.len();
         let of_row = |row: &[f64]| {

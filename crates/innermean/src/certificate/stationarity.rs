@@ -18,6 +18,7 @@ use crate::certificate::bent::{self, Reach};
 use crate::certificate::hessian;
 use crate::linalg::vector::{dot, norm_squared};
 use crate::methods::program;
+use crate::model::inner::mean_jacobian_norm;
 use crate::model::problem::Objective;
 use crate::model::regularizer::{Coordinate, Parts};
 
@@ -329,8 +330,10 @@ pub(super) fn newton_step(
 /// By a prox-gradient step, where phi has no second derivatives or g is no sum over coordinates.
 fn by_mapping(problem: Objective<'_>, at: Slope<'_>) -> f64 {
     let f = problem.inner;
-    let bend =
-        crate::model::inner::mean_jacobian_norm(f, at.theta).powi(2) / problem.gamma_of(at.f_bar);
+    let bend = match f.summed() {
+        Some(summed) => summed.smoothness(at.theta).unwrap_or(f64::NAN),
+        None => mean_jacobian_norm(f, at.theta).powi(2) / problem.gamma_of(at.f_bar),
+    };
     let alpha = if bend > 0.0 && bend.is_finite() { 1.0 / bend } else { 1.0 };
     0.5 * alpha * norm_squared(&problem.mapping(at.theta, at.gradient, alpha))
 }

@@ -74,7 +74,7 @@ const PRODUCTS_PER_NUMBER: f64 = 300.0;
 /// logistic rows (`experiments/results/bench.md`, growth in nnz).
 const PRODUCTS_PER_NONZERO: f64 = 60.0;
 /// The most coordinates for which there may be one.
-pub(super) const MOST: usize = 2000;
+pub(crate) const MOST: usize = 2000;
 /// A step is slow if what is left to gain is more than this part of what was.
 const SLOW_DECAY: f64 = 0.3;
 /// The shortest part of a step that was cut off at bounds before the prox step is tried instead.
@@ -323,6 +323,7 @@ impl Newton {
 fn has_matrix(oracle: &Oracle<'_>, g: &Parts) -> bool {
     g.budget
         || g.constraints.is_some()
+        || oracle.problem().inner.summed().is_some()
         || is_moderate(
             oracle.d(),
             oracle.samples() * oracle.ell(),

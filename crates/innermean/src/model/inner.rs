@@ -17,6 +17,7 @@ mod jacobians;
 mod lost;
 mod passes;
 mod pointers;
+mod summed;
 
 pub use block::{block_of, stretches};
 pub use common_gram::CommonGram;
@@ -30,6 +31,7 @@ pub use jacobians::{jacobian_spread, mean_jacobian_norm, typical_mean_jacobian};
 pub use lost::Lost;
 pub(crate) use lost::{Recording, recorded};
 pub use passes::Passes;
+pub use summed::{Columns, Summed};
 
 /// Transitions t as they were given, from which averages `b - A theta` are made: with shares `s_t`,
 /// their weights by the sum of all,

@@ -23,6 +23,9 @@ const STREAM: u64 = 2000;
 /// left out.
 pub fn of_mean<'p>(problem: impl Into<Objective<'p>>, theta: &[f64]) -> f64 {
     let problem = problem.into();
+    if let Some(summed) = problem.inner.summed() {
+        return summed.smoothness(theta).unwrap_or(f64::NAN);
+    }
     let jacobians = of_jacobians(problem.inner, theta);
     if jacobians == 0.0 { 0.0 } else { jacobians / problem.gamma_at(theta) }
 }

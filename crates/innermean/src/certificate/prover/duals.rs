@@ -9,7 +9,7 @@ use crate::certificate::bracket::{self, Bracket, Slopes};
 use crate::certificate::class_balance;
 use crate::certificate::dual::{self, Point, mismatch, mismatch_within};
 use crate::certificate::repair::{self, Repair};
-use crate::certificate::sizes::{UNIT, mean_square};
+use crate::certificate::sizes::UNIT;
 use crate::linalg::scalar::clamp;
 use crate::linalg::vector::dot;
 use crate::model::regularizer::Parts;
@@ -48,7 +48,7 @@ impl Prover<'_> {
             (Cow::Borrowed(evidence.w), Cow::Borrowed(evidence.u), *matched);
         let ground = &self.ground;
         let Some(g) = &ground.parts else { return self.by_conjugate(evidence) };
-        let mut error = ground.errors(&w);
+        let mut error = ground.errors(point.theta, &w);
         let radius = times.map(|times| ground.radius(*point, &w, &u, times));
         if radius.as_ref().is_some_and(|radius| radius.contains(&0.0)) {
             return Bound::NONE;
@@ -160,10 +160,10 @@ impl Prover<'_> {
         let (first, size) = if *matched { (0.0, 0.0) } else { mismatch(problem, *point, w) };
         let products: f64 = point.theta.iter().zip(&v).map(|(theta, v)| (theta * v).abs()).sum();
         let size = size + point.loss.abs() + point.g.abs() + products + conjugate.abs();
-        let mut errors = self.ground.errors(w);
+        let mut errors = self.ground.errors(point.theta, w);
         // Along a straight line the conjugate is finite at its slope alone: beside large slopes of
         // other coordinates, a small one may pass for that.
-        let (sizes, omega) = (self.ground.sizes(), mean_square(w, self.ground.n_x()));
+        let (sizes, omega) = (self.ground.sizes(), self.ground.omega(point.theta, w));
         for &(l, slope) in &self.free {
             let left = (u[l] + slope).abs();
             if left > errors[l] + LEFT_BY_BALANCE * (sizes.columns[l] * omega + slope.abs()) {

@@ -44,7 +44,7 @@ impl Prover<'_> {
             let beyond = bracket::excess(
                 g,
                 u,
-                &ground.errors(w),
+                &ground.errors(evidence.point.theta, w),
                 ground.multiplier(g, evidence.point, w, u),
             );
             if beyond.iter().all(|excess| *excess == 0.0) {

@@ -8,8 +8,8 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Bounds, CentredRows, CommonGram, Duals, Facts, Fused, Inner, PairRows, Passes, ProjectedRows,
-    TransitionRow,
+    Bounds, CentredRows, Columns, CommonGram, Duals, Facts, Fused, Inner, PairRows, Passes,
+    ProjectedRows, Summed, TransitionRow,
 };
 use crate::model::class_scores::ClassScores;
 use crate::model::collapse::Collapsed;
@@ -202,6 +202,10 @@ impl Passes for Recording<'_> {
         self.asked().common_gram()
     }
 
+    fn summed(&self) -> Option<&dyn Summed> {
+        self.asked().summed().map(|_| self as &dyn Summed)
+    }
+
     fn hash_data(&self, hash: &mut Hash) -> Result<bool, Lost> {
         Ok(self.kept(|f| f.hash_data(hash)).unwrap_or(true))
     }
@@ -277,5 +281,37 @@ impl Passes for Recording<'_> {
             out.fill(0.0);
             0.0
         }))
+    }
+}
+
+impl Recording<'_> {
+    /// What f says of itself, which is all of F, or 0 after a failure.
+    fn of_all<R: Default>(&self, ask: impl FnOnce(&dyn Summed) -> Result<R, Lost>) -> R {
+        self.kept(|f| f.summed().map_or(Ok(R::default()), ask)).unwrap_or_default()
+    }
+}
+
+/// Asked for only where f is such.
+impl Summed for Recording<'_> {
+    fn has_hessian(&self) -> bool {
+        self.asked().summed().is_some_and(Summed::has_hessian)
+    }
+
+    fn hessian(&self, theta: &[f64]) -> Result<Vec<f64>, Lost> {
+        let mut matrix = self.of_all(|f| f.hessian(theta));
+        matrix.resize(theta.len() * theta.len(), 0.0);
+        Ok(matrix)
+    }
+
+    fn smoothness(&self, theta: &[f64]) -> Result<f64, Lost> {
+        Ok(self.of_all(|f| f.smoothness(theta)))
+    }
+
+    fn slopes(&self, theta: &[f64]) -> Result<f64, Lost> {
+        Ok(self.of_all(|f| f.slopes(theta)))
+    }
+
+    fn columns(&self) -> Option<Columns<'_>> {
+        self.asked().summed()?.columns()
     }
 }

@@ -1,6 +1,6 @@
 //! Passes over the whole data: the only way of batch methods, snapshots and certificates to it.
 
-use super::{Bounds, CommonGram, Duals, Fused, Inner, Lost, at_once, in_memory};
+use super::{Bounds, CommonGram, Duals, Fused, Inner, Lost, Summed, at_once, in_memory};
 use crate::linalg::gram as gram_of;
 use crate::model::inner::lost::Recording;
 use crate::run::checkpoint::Hash;
@@ -159,6 +159,11 @@ pub trait Passes: Fused {
         in_memory::gradient(self, theta, duals, f_bar, w, out)
     }
 
+    /// What an f says of itself that is all of F, with one term.
+    fn summed(&self) -> Option<&dyn Summed> {
+        None
+    }
+
     /// The record of failed passes, of an f that keeps one.
     #[doc(hidden)]
     #[expect(private_interfaces, reason = "only a run makes one")]
@@ -213,6 +218,10 @@ impl dyn Inner + '_ {
 
     pub fn common_gram(&self) -> Option<&CommonGram> {
         self.passes()?.common_gram()
+    }
+
+    pub fn summed(&self) -> Option<&dyn Summed> {
+        self.passes()?.summed()
     }
 
     pub fn hash_data(&self, hash: &mut Hash) -> bool {

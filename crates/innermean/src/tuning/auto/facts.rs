@@ -37,6 +37,11 @@ impl Facts<'_> {
         self.0.inner.facts().calls_are_dear
     }
 
+    /// f is all of F, of data that are elsewhere.
+    pub(super) fn is_summed(&self) -> bool {
+        self.0.inner.summed().is_some()
+    }
+
     /// phi has no kink.
     pub(super) fn smooth(&self) -> bool {
         !self.0.merit.has_kinks()

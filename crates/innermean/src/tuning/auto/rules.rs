@@ -64,6 +64,24 @@ fn most_for_multipliers(facts: &Facts<'_>) -> usize {
 
 /// The methods, the best first.
 pub(super) fn candidates(facts: &Facts<'_>) -> Vec<Candidate> {
+    if facts.is_summed() { of_leaves(facts) } else { of_terms(facts) }
+}
+
+/// Of data in leaves, where whoever makes steps on single terms has none.
+fn of_leaves(facts: &Facts<'_>) -> Vec<Candidate> {
+    let reasons = [
+        ("newton", "few passes over data in leaves, by F''"),
+        ("lbfgs", "passes over data in leaves, by F'"),
+        ("apg", "passes over data in leaves, by F'"),
+    ];
+    let candidate = |(name, reason): (&str, &str)| {
+        facts.suited(name).map(|method| Candidate { method, reason: reason.to_owned() })
+    };
+    reasons.into_iter().filter_map(candidate).collect()
+}
+
+/// Of data at hand.
+fn of_terms(facts: &Facts<'_>) -> Vec<Candidate> {
     let costly = facts.costly_newton();
     // What is on trial before Newton's method has another turn after it.
     let on_trial = usize::from(costly.is_some());
