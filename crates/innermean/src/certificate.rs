@@ -25,6 +25,7 @@ pub(crate) mod balance;
 pub(crate) mod bent;
 pub(crate) mod bracket;
 pub(crate) mod class_balance;
+mod class_repair;
 pub(crate) mod definite;
 pub(crate) mod dual;
 pub(crate) mod ground;

@@ -184,6 +184,9 @@ pub(crate) fn proofs_end(is_rounding: bool, reason: &str) -> String {
 /// The largest coordinates of a direction, the largest of all as 1 or -1.
 pub(crate) fn direction(names: &[String], direction: &[f64]) -> String {
     const SHOWN: usize = 6;
+    // A run may have coordinates behind those of the answer, which have no name.
+    let named = if names.is_empty() { direction.len() } else { names.len() };
+    let direction = &direction[..named.min(direction.len())];
     let largest = direction.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
     let mut order: Vec<usize> = (0..direction.len()).filter(|l| direction[*l] != 0.0).collect();
     order.sort_by(|a, b| direction[*b].abs().total_cmp(&direction[*a].abs()));

@@ -8,27 +8,10 @@
 //! h(s) = (1/n) sum_i phi_i(fbar_i + s),   h' = r,   h'' = (1/n) sum_i phi_i''(fbar_i + s)
 //! ```
 //!
-//! What rounding leaves of r is repaired. With `v_i = w_i / omega_i + e_{c_i}`, a point of the
-//! simplex, and any y, the duals `w_ic + omega_i v_ic (y_c - <v_i, y>)` are feasible where y spreads
-//! over less than 1, and their mean is `r + L y`, where L is the Laplacian of the graph of the
-//! classes whose edges have weights `a_cd = (1/n) sum_i omega_i v_ic v_id`. So there is a y for any
-//! r. It need not be computed: with the weights to one class h, `a = min over c of a_ch`, and the
-//! spread s of y,
-//!
-//! ```text
-//! a (s/2)^2 <= y' L y = -<r, y> <= |r|_1 s / 2,   so that   s <= 2 |r|_1 / a
-//! ```
-//!
-//! Each `v_ic` changes by at most `s v_ic`, and so `u_l` of class c by at most `s S_l ((1/n) sum_i
-//! (omega_i v_ic)^2)^(1/2)`. By `log(1 + x) <= x`, the part of phi in the gap grows by at most
-//! `(1/n) sum_i omega_i (s sum_c v_ic |log v_ic - log p_ic| + s^2)`, with `p_i = softmax(fbar_i)`.
+//! What rounding leaves of r is repaired (`class_repair.rs`).
 
-use super::dual::Point;
-use super::ground::Ground;
-use super::repair::Repair;
 use crate::linalg::blocks::{Blocks, MERIT};
 use crate::linalg::cholesky::Cholesky;
-use crate::linalg::elementary::Elementary;
 use crate::linalg::vector::axpy;
 use crate::model::problem::Objective;
 
@@ -40,10 +23,6 @@ const NOISE: f64 = 2.0 * f64::EPSILON;
 const LEFT_BY_OLD_MATRIX: f64 = 0.1;
 /// A step moves no score by more.
 const LONGEST: f64 = 2.0;
-/// The largest spread that counts as a repair.
-const MOST_SPREAD: f64 = 0.1;
-/// Makes up for what r and the weights are rounded by.
-const MARGIN_OF_WEIGHTS: f64 = 4.0;
 
 /// Whether the coordinates along which g is a straight line, with these slopes, are the intercepts
 /// of scores of classes that phi ties together.
@@ -157,67 +136,4 @@ fn hessian(problem: Objective<'_>, f_bar: &[f64], shift: &[f64]) -> Option<Chole
         }
     });
     Cholesky::new(&matrix, m).ok()
-}
-
-/// What takes an excess along the intercepts away, if there is one nowhere else; None where it may
-/// be more than rounding.
-pub(crate) fn repair(
-    ground: &Ground<'_>,
-    point: Point<'_>,
-    w: &[f64],
-    excess: &[f64],
-) -> Option<Repair> {
-    let problem = ground.problem;
-    let (n_x, ell) = (problem.inner.n_x(), problem.inner.ell());
-    let intercepts = problem.inner.class_scores()?.intercepts();
-    if (0..excess.len()).any(|l| excess[l] != 0.0 && !intercepts.contains(&l)) {
-        return None;
-    }
-    let v = |i: usize| {
-        let (class, weight) = problem.merit.class_of(i).unwrap_or((0, 1.0));
-        let of = move |c: usize, w: f64| (w / weight + f64::from(c == class)).max(0.0);
-        (class, weight, of)
-    };
-    // Of every class, the sums of omega v and of its square; behind them, of omega and of the
-    // distances of log v from log p.
-    let mut sums = vec![0.0; 2 * ell + 2];
-    Blocks::new(n_x, 2 * MERIT * ell).add(1.0 / n_x as f64, &mut sums, |terms, sums| {
-        for i in terms {
-            let (w, u) = (&w[i * ell..(i + 1) * ell], &point.f_bar[i * ell..(i + 1) * ell]);
-            let (class, weight, of) = v(i);
-            let log_sum = problem.merit.value(i, u) / weight + u[class];
-            for c in 0..ell {
-                let v = of(c, w[c]);
-                sums[c] += weight * v;
-                sums[ell + c] += (weight * v).powi(2);
-                if v > 0.0 {
-                    sums[2 * ell + 1] += weight * v * (v.natural_log() - u[c] + log_sum).abs();
-                }
-            }
-            sums[2 * ell] += weight;
-        }
-    });
-    let hub = (0..ell).fold(0, |hub, c| if sums[c] > sums[hub] { c } else { hub });
-    let mut edges = vec![0.0; ell];
-    Blocks::new(n_x, ell).add(1.0 / n_x as f64, &mut edges, |terms, edges| {
-        for i in terms {
-            let (w, (_, weight, of)) = (&w[i * ell..(i + 1) * ell], v(i));
-            let to_hub = weight * of(hub, w[hub]);
-            (0..ell).for_each(|c| edges[c] += to_hub * of(c, w[c]));
-        }
-    });
-    edges[hub] = f64::INFINITY;
-    let least = edges.iter().copied().fold(f64::INFINITY, f64::min);
-    let spread = MARGIN_OF_WEIGHTS * 2.0 * excess.iter().sum::<f64>() / least;
-    if spread.is_nan() || spread >= MOST_SPREAD {
-        return None;
-    }
-    let scores = problem.inner.class_scores()?;
-    let columns = &ground.sizes().columns;
-    let of_class = |c: usize| {
-        let size = sums[ell + c].sqrt();
-        scores.columns_of(c).map(|l| columns[l] * size).collect()
-    };
-    let added = MARGIN_OF_WEIGHTS * (spread * sums[2 * ell + 1] + spread * spread * sums[2 * ell]);
-    Some(Repair::of_classes(scores.by_class(of_class), spread, added))
 }

@@ -49,20 +49,20 @@ fn with_regularizer(loss: Double, g: &Parts, rows: &Rows, theta: &[f64]) -> f64 
     sum.value()
 }
 
-/// A bound on `P(theta) - P*` among all theta, or all up to this many times the answer, and
-/// `P(theta)` as it is then; none where time is up on the way.
+/// A bound on `P(theta) - P*` among all theta, or all up to some multiple of the answer, the largest
+/// of these at which it is good enough, and `P(theta)` as it is then; none where time is up.
 pub(super) fn gap(
     ground: &Ground<'_>,
     g: &Parts,
     evidence: &Evidence<'_>,
-    (times, patience): (f64, &Patience<'_>),
+    (reaches, patience): (&[f64], &Patience<'_>),
 ) -> Option<(Bound, f64)> {
     let problem = ground.problem;
     if patience.ends() {
         return None;
     }
     if let Some(form) = problem.merit.quadratic_form() {
-        return gap_of_form(ground, g, evidence, (times, form), patience);
+        return gap_of_form(ground, g, evidence, (reaches[0], form), patience);
     }
     let Point { theta, .. } = evidence.point;
     let (rows, ell) = (Rows::new(problem.inner), problem.inner.ell());
@@ -117,12 +117,17 @@ pub(super) fn gap(
         }
     }
     let v = slopes(&moved, tau);
-    let radius = radius(times);
-    if radius.contains(&0.0) {
-        return None;
-    }
-    let proof = Proof { w: &moved, v: &v, tau, radius: &radius, times };
-    let bound = by_duals(ground, g, evidence.point, &f_bar, &proof);
+    let within = |times: f64| {
+        let radius = radius(times);
+        let proof = Proof { w: &moved, v: &v, tau, radius: &radius, times };
+        (!radius.contains(&0.0)).then(|| by_duals(ground, g, evidence.point, &f_bar, &proof))
+    };
+    // What is left of slopes counts as far as theta may go: where columns agree to the last digit,
+    // the farthest may be too far.
+    let farthest = within(*reaches.first()?)?;
+    let is_enough = |bound: &Bound| bound.gap <= evidence.bearable_gap();
+    let nearer = || reaches[1..].iter().filter_map(|times| within(*times)).find(is_enough);
+    let bound = if is_enough(&farthest) { farthest } else { nearer().unwrap_or(farthest) };
     Some((bound, with_regularizer(Double::from(problem.loss(&f_bar)), g, &rows, theta)))
 }
 

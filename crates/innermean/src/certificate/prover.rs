@@ -115,7 +115,7 @@ pub(crate) struct Evidence<'e> {
 
 impl Evidence<'_> {
     /// What double precision proves is good enough where rounding is all that is left.
-    fn bearable_gap(&self) -> f64 {
+    pub(crate) fn bearable_gap(&self) -> f64 {
         self.wanted.max(BEARABLE) * self.scale
     }
 
@@ -274,22 +274,31 @@ impl<'p> Prover<'p> {
             return best;
         }
         let affine = self.ground.problem.inner.facts().affine;
+        let mut is_all = false;
         if affine && (self.is_small || !self.is_large() || self.has_settled(evidence)) {
-            best = self.best_of_steps(evidence, best, &mismatched);
+            (best, is_all) = self.best_of_steps(evidence, best, &mismatched);
         }
-        if best.gap == f64::INFINITY {
-            best = self.by_duals(evidence, &mismatched, None, Some(self.reach));
+        // Where nothing else comes of them, the duals at hand may still prove it for theta of about
+        // the answer's size.
+        if best.gap == f64::INFINITY || is_all && best.gap > evidence.bearable_gap() {
+            for reach in [self.reach, REACH] {
+                let bound = self.by_duals(evidence, &mismatched, None, Some(reach));
+                if best.gap == f64::INFINITY || bound.gap <= evidence.bearable_gap() {
+                    return bound;
+                }
+            }
         }
         best
     }
 
-    /// The better of a bound and those that cost a matrix, if the point is close to the optimum.
+    /// The better of a bound and those that cost a matrix, if the point is close to the optimum, and
+    /// whether all of them were tried.
     fn best_of_steps(
         &mut self,
         evidence: &Evidence<'_>,
         mut best: Bound,
         mismatched: &OnceCell<(f64, f64)>,
-    ) -> Bound {
+    ) -> (Bound, bool) {
         let target = evidence.wanted * evidence.scale;
         let kinks = self.ground.problem.merit.has_kinks();
         let most = if self.is_large() && kinks {
@@ -301,7 +310,7 @@ impl<'p> Prover<'p> {
         let near =
             best.gap <= most || self.by_duals(evidence, mismatched, None, Some(1.0)).gap <= most;
         if !near && !self.is_small {
-            return best;
+            return (best, false);
         }
         let (due, products) = (self.is_due(near), self.products());
         let dear = |most: f64| due || near && products <= most;
@@ -311,7 +320,7 @@ impl<'p> Prover<'p> {
             let precise = self.precisely(evidence);
             best = if precise.helps(best, evidence) { precise } else { best };
         }
-        best
+        (best, dear(if self.is_small { FEW_PRECISE_PRODUCTS } else { FEW_PRODUCTS }))
     }
 
     /// Whether a Gram matrix is more than a matter of a millisecond.

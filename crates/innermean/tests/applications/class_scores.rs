@@ -4,8 +4,8 @@ use innermean::collapse::SparseRows;
 use innermean::problems::linear::{logistic_regression, predictors, sparse_predictors};
 use innermean::{
     AnyMethod, BoxedProblem, CheckOptions, Choice, ClassScores, Collapsed, Driver, ElasticNet,
-    FreeTail, Inner, L1, Measure, Merit, Multinomial, Problem, Regularizer, Ridge, Stop, Weighted,
-    auto, check_problem, draws::Stream,
+    FreeTail, Inner, L1, Measure, Merit, Multinomial, Problem, Regularizer, Ridge, Stop,
+    Unregularized, Weighted, auto, check_problem, draws::Stream,
 };
 
 const FEATURES: usize = 3;
@@ -184,6 +184,49 @@ fn the_gap_is_proven() {
             }
         }
     }
+}
+
+/// Where nothing penalises the coefficients, the same vector added to those of all classes changes
+/// nothing: the gap is proven all the same, among all theta, and by no more than is true.
+#[test]
+fn the_gap_is_proven_without_a_penalty() {
+    for (k, (sparse, weighted, intercepts)) in
+        [(false, false, true), (true, true, true), (false, true, false)].into_iter().enumerate()
+    {
+        let data = Data::random(150, 4, intercepts, 11 + k as u64);
+        let problem = data.problem(sparse, weighted, Unregularized);
+        let start = vec![0.0; problem.inner.d()];
+        let run = |name: &str, tolerance: f64| {
+            let method = AnyMethod::named(name, &Choice::default(), &problem, &start);
+            method.expect("it suits").run(&driver(tolerance), &problem, &start, &mut ())
+        };
+        let best = run("newton", 1e-11).objective;
+        for (name, tolerance) in [("newton", 1e-10), ("newton", 1e-3), ("lbfgs", 1e-6)] {
+            let found = run(name, tolerance);
+            let certificate = found.certificate;
+            assert!(found.status.is_solved(), "{k} {name} {:?}", found.status);
+            assert_eq!(certificate.within, None, "{k} {name}");
+            let gap = certificate.gap.expect("a proof");
+            assert!(found.objective - gap <= best + 1e-15, "{k} {name}: {gap}");
+            assert!(gap <= tolerance * found.objective * 1.01, "{k} {name}: {gap}");
+        }
+    }
+}
+
+/// A class that others are separated from has no coefficients, and the objective no minimum: what
+/// is proven holds among theta of about the answer's size, and says so.
+#[test]
+fn a_class_that_is_separated_is_proven_within_a_distance() {
+    let mut data = Data::random(150, 3, true, 5);
+    let width = data.width();
+    for (row, class) in data.rows.chunks_exact_mut(width).zip(&data.classes) {
+        row[0] += if *class == 0 { 3.0 } else { 0.0 };
+    }
+    let problem = data.problem(false, false, Unregularized);
+    let start = vec![0.0; problem.inner.d()];
+    let found = innermean::solve(&problem, &start).expect("a method");
+    assert!(found.status.is_solved(), "{:?} {:?}", found.status, found.certificate);
+    assert!(found.certificate.within.is_some(), "{:?}", found.certificate);
 }
 
 /// Newton's method beside few coordinates, L-BFGS where its matrix is dear.

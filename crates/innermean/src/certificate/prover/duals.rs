@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use super::{Evidence, Prover};
 use crate::certificate::Bound;
 use crate::certificate::bracket::{self, Bracket, Slopes};
-use crate::certificate::class_balance;
+use crate::certificate::class_repair;
 use crate::certificate::dual::{self, Point, mismatch, mismatch_within};
 use crate::certificate::repair::{self, Repair};
 use crate::certificate::sizes::UNIT;
@@ -141,7 +141,7 @@ impl Prover<'_> {
     /// A repair along the coordinates that are free, if there is an excess nowhere else.
     fn along_intercept(&self, point: Point<'_>, w: &[f64], excess: &[f64]) -> Option<Repair> {
         if self.balances_classes {
-            return class_balance::repair(&self.ground, point, w, excess);
+            return class_repair::along_intercepts(&self.ground, point, w, excess);
         }
         let (free, column) = self.balance.as_ref()?.column();
         if excess.iter().enumerate().any(|(l, excess)| l != free && *excess != 0.0) {

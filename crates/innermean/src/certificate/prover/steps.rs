@@ -2,10 +2,13 @@
 
 use std::cell::OnceCell;
 
-use super::{Evidence, Prover, REACH_OF_PRECISE};
+use super::{Evidence, Prover, REACH, REACH_OF_PRECISE};
 use crate::certificate::repair::{self, Repair};
-use crate::certificate::{Bound, bracket, newton, precise_proof, quadratic};
+use crate::certificate::{Bound, bracket, class_repair, hessian, newton, precise_proof, quadratic};
 use crate::model::regularizer::Parts;
+
+/// How many times the answer theta may be, as far as the duals of double-double numbers prove it.
+const REACHES: [f64; 3] = [REACH_OF_PRECISE, 1e6, REACH];
 
 impl Prover<'_> {
     /// After a Newton step of the duals, with what is left repaired. First with all of `phi''`;
@@ -19,6 +22,9 @@ impl Prover<'_> {
         if self.patience.ends() {
             return Bound::NONE;
         }
+        if hessian::ties_classes(ground.problem) {
+            return self.by_classes(evidence, g);
+        }
         if let Some(bend) = repair::bend(ground.problem, evidence.point.f_bar) {
             let bound = self.after_step(evidence, g, &bend);
             if bound.gap < f64::INFINITY {
@@ -27,6 +33,20 @@ impl Prover<'_> {
         }
         let weights = repair::weights(ground, evidence.point.f_bar, evidence.w);
         weights.map_or(Bound::NONE, |weights| self.after_step(evidence, g, &weights))
+    }
+
+    /// By duals of classes as they are, repaired along the columns that g leaves free.
+    fn by_classes(&self, evidence: &Evidence<'_>, g: &Parts) -> Bound {
+        let excess = bracket::excess(
+            g,
+            evidence.u,
+            &self.ground.errors(evidence.point.theta, evidence.w),
+            0.0,
+        );
+        let repair = class_repair::along_columns(&self.ground, g, evidence, &excess);
+        repair.map_or(Bound::NONE, |repair| {
+            self.by_duals(evidence, &OnceCell::new(), Some(&repair), None)
+        })
     }
 
     /// The same with given weights.
@@ -69,8 +89,7 @@ impl Prover<'_> {
     /// In twice the precision, if there is time for it.
     pub(super) fn precisely(&mut self, evidence: &Evidence<'_>) -> Bound {
         let found = self.ground.parts.as_ref().and_then(|g| {
-            let most = (REACH_OF_PRECISE, &self.patience);
-            precise_proof::gap(&self.ground, g, evidence, most)
+            precise_proof::gap(&self.ground, g, evidence, (&REACHES, &self.patience))
         });
         // Numbers near the largest there are overflow in twice the precision.
         let Some((bound, exact)) = found.filter(|(_, exact)| exact.is_finite()) else {
