@@ -148,7 +148,7 @@ def solve(
     Parameters
     ----------
     shard
-        A class derived from :class:`Shard`, which the workers import or are sent.
+        A class derived from :class:`Shard`, which is sent to the workers with its module.
     d
         The length of theta.
     convex

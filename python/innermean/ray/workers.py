@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from innermean._arrays import Floats
@@ -58,6 +59,9 @@ class Workers:
         if not ray.is_initialized():
             ray.init(include_dashboard=False, log_to_driver=False, configure_logging=False)
         self.stop()
+        if "shard" in spec:
+            # Workers need not find the module that it was written in.
+            ray.cloudpickle.register_pickle_by_value(sys.modules[spec["shard"].__module__])
         self.passes = self.restarts = 0
 
         class Worker:
@@ -125,7 +129,7 @@ class Workers:
                     continue
                 except RayActorError as error:
                     if tries >= self.retries:
-                        return _named(leaves), f"its worker is gone: {type(error).__name__}"
+                        return _named(leaves), f"its worker is gone ({_first_line(error)})"
                     k = self._move(k, leaves)
                     waiting[ask(k, leaves)] = (k, leaves, tries + 1)
                     continue
@@ -141,6 +145,10 @@ class Workers:
             (to if worker == k and own == leaves else worker, own) for worker, own in self._shares
         ]
         return to
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 def _named(leaves: list[int]) -> str:
