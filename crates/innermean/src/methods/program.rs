@@ -94,10 +94,28 @@ fn within(
         };
     }
     // Exactly there: bounds and kinks are met by comparison, and `x0 + p` is rounded.
-    let size = next.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+    let ends = at_ends(&next, parts, constraints);
+    if constraints.value(&ends).is_finite() {
+        next = ends;
+    }
+    // Where B is nearly singular, rounding may end the steps before all constraints are met.
+    for _ in 0..MOST_PROJECTIONS {
+        if constraints.value(&next).is_finite() {
+            x.copy_from_slice(&next);
+            return true;
+        }
+        polyhedral::project(parts, constraints, &mut next);
+    }
+    false
+}
+
+/// x with every coordinate that is next to a bound or a kink there.
+fn at_ends(x: &[f64], parts: &[Coordinate], constraints: &Constraints) -> Vec<f64> {
+    let size = x.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+    let mut out = x.to_vec();
     let mut snap = |l: usize, end: f64| {
-        if (next[l] - end).abs() <= MOVED * size {
-            next[l] = clamp(end, parts[l].lo, parts[l].hi);
+        if (out[l] - end).abs() <= 4.0 * f64::EPSILON * size {
+            out[l] = clamp(end, parts[l].lo, parts[l].hi);
         }
     };
     for (l, part) in parts.iter().enumerate() {
@@ -113,15 +131,7 @@ fn within(
             }
         }
     }
-    // Where B is nearly singular, rounding may end the steps before all constraints are met.
-    for _ in 0..MOST_PROJECTIONS {
-        if constraints.value(&next).is_finite() {
-            x.copy_from_slice(&next);
-            return true;
-        }
-        polyhedral::project(parts, constraints, &mut next);
-    }
-    false
+    out
 }
 
 impl Program<'_> {

@@ -51,9 +51,10 @@ pub fn dependent(f: &dyn Inner, g: &dyn Regularizer) -> Option<Vec<usize>> {
 
 /// The rows a of the equations `<a, theta> = b` that g holds theta to.
 fn equations(g: &dyn Regularizer, d: usize) -> Vec<Vec<f64>> {
+    let has_budget = g.coordinate(0).is_none() && g.constrained_coordinate(0).is_some();
     let budgeted = g.budgeted(d);
     let ones = (0..d).map(|l| if l < budgeted { 1.0 } else { 0.0 }).collect();
-    let mut found = if budgeted > 0 { vec![ones] } else { Vec::new() };
+    let mut found = if has_budget { vec![ones] } else { Vec::new() };
     if let Some(constraints) = g.constraints() {
         let rows = constraints.rows.iter().filter(|row| row.lo == row.hi);
         found.extend(rows.map(|row| row.coefficients.clone()));
