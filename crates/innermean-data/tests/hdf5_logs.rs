@@ -54,6 +54,26 @@ fn both_have_a_row_for_each_step() {
     assert_eq!(names, minari.columns);
 }
 
+/// Minari's tables in Parquet have a row for each episode: the same steps come out.
+#[cfg(feature = "parquet")]
+#[test]
+fn episodes_in_parquet_are_those_of_hdf5() {
+    let names = [&NAMES[..], &["actions", "terminations", "truncations", "episode"]].concat();
+    let (parquet, hdf5) = (read("minari.parquet", &names), read("minari.hdf5", &names));
+    check(&parquet, &STEPS);
+    assert_eq!(parquet.numbers, hdf5.numbers);
+    assert!(!parquet.columns.iter().any(|name| name.contains("infos") || name == "seed"));
+    for (name, said) in [
+        ("short.parquet", "row 2: 'observations' has 3 items of 2 and 'rewards' has 1"),
+        ("ragged.parquet", "row 2: 'observations' has an item of 1 numbers after one of 2"),
+    ] {
+        let numbers = vec![Ask::required("observations1")];
+        let columns = Columns { numbers, ..Columns::default() };
+        let error = read_frame(&file(name), &columns, Missing::Error).unwrap_err().to_string();
+        assert!(error.contains(said), "{name}: {error}");
+    }
+}
+
 #[test]
 fn next_observations_are_those_of_the_next_row() {
     let bare = read("d4rl_bare.hdf5", &[&NAMES[..], &["episode"]].concat());

@@ -131,7 +131,7 @@ fn episodes_in_parquet_are_steps() {
     let both = desk.json(&format!("minari.parquet {named} --discount 0.9"), 0);
     assert_eq!(both["names"][2], "actions");
     for (file, parts) in [
-        ("short.parquet", ["short.parquet, row 2", "'observations' has 3 items of 2", "has 1"]),
+        ("short.parquet", ["short.parquet: row 2", "'observations' has 3 items of 2", "has 1"]),
         ("ragged.parquet", ["ragged.parquet", "row 2", "an item of 1 numbers after one of 2"]),
     ] {
         copied(&desk, file);

@@ -40,6 +40,8 @@ struct Lists {
     /// Numbers of each item.
     width: usize,
     numbers: Vec<f64>,
+    /// The episode of the last item.
+    row: usize,
 }
 
 /// A file's columns: a row for each of its rows, or for each step of the episodes in them.
@@ -123,7 +125,7 @@ impl<R: ChunkReader + 'static> EpisodeColumns<R> {
         let LogArray { path, width, after } = &self.arrays[array];
         let found = read(&self.log, self.numbers[array], path, usize::MAX)?;
         let mut all = Vec::with_capacity(self.rows() * width);
-        let mut items = found.numbers.chunks_exact(*width);
+        let mut first = 0;
         for (row, &steps) in self.steps.iter().enumerate() {
             let length = found.lengths.get(row).copied().unwrap_or(0);
             if found.width != *width || !(length == steps || length == steps + 1) {
@@ -140,8 +142,9 @@ impl<R: ChunkReader + 'static> EpisodeColumns<R> {
                 let advice = format!("expected {} items, as in the first row", steps + 1);
                 return Err(ReadError::unsuitable(&self.log.file, &reason, &advice));
             }
-            let own = items.by_ref().take(length).skip(usize::from(*after)).take(steps);
-            all.extend(own.flatten());
+            let from = first + usize::from(*after);
+            all.extend_from_slice(&found.numbers[from * width..(from + steps) * width]);
+            first += length;
         }
         Ok(all)
     }
@@ -184,6 +187,7 @@ fn read<R: ChunkReader + 'static>(
                 lists.close(inside, log, name)?;
                 lists.lengths.resize((row + 1).max(lists.lengths.len()), 0);
                 lists.lengths[row] += 1;
+                lists.row = row;
                 inside = 0;
             }
             inside += 1;
@@ -222,7 +226,7 @@ impl Lists {
         }
         let reason = format!(
             "row {}: '{name}' has an item of {inside} numbers after one of {}",
-            self.lengths.len(),
+            self.row + 1,
             self.width
         );
         Err(ReadError::unsuitable(&log.file, &reason, "expected as many for each step"))
