@@ -176,17 +176,18 @@ def compare_files(program, timed, folder, rounds):
     return found
 
 
-def compare_many_assets(timed, rounds):
-    """Long-only variance of 3 000 days x 1 500 assets, a factor market."""
+def compare_many_assets(timed, rounds, days=3000, assets=1500):
+    """Long-only variance of a factor market with many assets."""
     rng = np.random.default_rng(3)
-    common = rng.normal(size=(3000, 10)) @ rng.normal(size=(10, 1500))
-    x = rng.normal(5e-4, 5e-4, 1500) + 0.005 * common + 0.02 * rng.normal(size=(3000, 1500))
+    common = rng.normal(size=(days, 10)) @ rng.normal(size=(10, assets))
+    own = 0.02 * rng.normal(size=(days, assets))
+    x = rng.normal(5e-4, 5e-4, assets) + 0.005 * common + own
     with tempfile.TemporaryDirectory() as folder:
         np.save(os.path.join(folder, "many.npy"), x)
         own = by_innermean(timed, folder, rounds)["many.npy", QUADRATIC[0]]
     seconds, value = min(by_piqp(x) for _ in range(rounds))
     return [
-        "| long-only, 3 000 days x 1 500 assets | seconds | ratio | objective |",
+        f"| long-only, {days} days x {assets} assets | seconds | ratio | objective |",
         "|---|---|---|---|",
         f"| innermean | {own['seconds']:.3f} | | {own['objective']:.9e} |",
         f"| numpy and PIQP | {seconds:.3f} | {own['seconds'] / seconds:.3f} | {value:.9e} |",
