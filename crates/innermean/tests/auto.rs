@@ -205,8 +205,9 @@ fn the_structure_decides() {
     let data = Data::random(40, 3, 1.0, 1);
     assert_eq!(first(&data.ridge(0.1).0), "direct");
     assert_eq!(first(&data.logistic(0.1).0), "newton");
-    // Fewer linear predictors than coordinates, unless a proof costs as much as a Newton step.
-    assert_eq!(first(&Data::random(120, 200, 1.0, 1).logistic(0.1).0), "lbfgs");
+    // Fewer linear predictors than many coordinates, unless a proof costs as much as a Newton step.
+    assert_eq!(first(&Data::random(60, 1000, 1.0, 1).logistic(0.1).0), "lbfgs");
+    assert_eq!(first(&Data::random(120, 200, 1.0, 1).logistic(0.1).0), "newton");
     assert_eq!(first(&Data::random(20, 30, 1.0, 1).logistic(0.1).0), "newton");
     // Few terms with many samples each, and many with few.
     let softplus = |n_x: usize, n_y: usize| {

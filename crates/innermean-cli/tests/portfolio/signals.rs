@@ -66,7 +66,9 @@ fn the_second_one_ends_the_program() {
             std::thread::yield_now();
         }
         let status = child.wait().expect("it ends");
-        assert_eq!((status.code(), status.signal()), (Some(code), None));
+        // Whichever of the two comes second, where both wait to be delivered.
+        assert!([Some(130), Some(code)].contains(&status.code()), "{signal}: {status}");
+        assert_eq!(status.signal(), None);
     }
 }
 

@@ -74,8 +74,9 @@ impl<C: Curve> Along<'_, C> {
         if there.is_nan() {
             return there;
         }
-        // It rises by 1 and more, so that the crossing is no further away than what is left.
-        let step = if there.is_finite() { there.abs() } else { 1.0 };
+        // It rises by 1 and more, so that the crossing is no further away than what is left. Where
+        // slopes are exponentials, that is far too far.
+        let step = there.abs().min(1.0 + from.abs());
         match self.bracket(&rise, from, there, step) {
             Found::Crossing(bracket) => nearer(&rise, bracket),
             Found::End(t) => t,
