@@ -57,7 +57,6 @@
 pub mod certificate;
 pub mod draws;
 pub mod inference;
-pub mod leaves;
 mod linalg;
 pub mod methods;
 mod model;
@@ -115,6 +114,7 @@ pub use optimum::{Optimum, optimum};
 pub use oracle::{Calls, Oracle};
 pub use problems::bags::{Bags, Groups, Link, SoftmaxBags};
 pub use problems::bellman::Bellman;
+pub use problems::leaves;
 pub use problems::moments::Moments;
 pub use problems::mspbe::{Mspbe, Traces};
 pub use problems::portfolio::Portfolio;

@@ -4,6 +4,7 @@
 pub mod bags;
 pub mod bellman;
 pub mod dependence;
+pub mod leaves;
 pub mod linear;
 pub mod moments;
 pub mod mspbe;

@@ -16,6 +16,21 @@ fn endless(desk: &Desk, output: &str) -> Child {
     child
 }
 
+/// Those that ask a program to end, and their numbers.
+const SIGNALS: [(&str, u32); 3] = [("INT", 2), ("TERM", 15), ("HUP", HANGUP)];
+
+/// Ends a program that ignores this signal, as those do that `nohup` or a shell started so: it
+/// leaves it at that, and there is nothing to test.
+fn is_ignored(child: &mut Child, (signal, value): (&str, u32)) -> bool {
+    let is_ignored = has_signal(child, "SigIgn:", value);
+    if is_ignored {
+        println!("skipped: {signal} is ignored where the tests run");
+        send(child, "KILL");
+        child.wait().expect("it ends");
+    }
+    is_ignored
+}
+
 fn ended(child: Child) -> Run {
     Run::from(child.wait_with_output().expect("it ends"))
 }
@@ -23,9 +38,12 @@ fn ended(child: Child) -> Run {
 #[test]
 fn each_of_them_ends_the_run_with_all_that_was_asked_for() {
     let desk = desk();
-    for signal in ["INT", "TERM", "HUP"] {
-        let child =
+    for (signal, value) in SIGNALS {
+        let mut child =
             endless(&desk, &format!("--json --trace {signal}.jsonl --report {signal}.html"));
+        if is_ignored(&mut child, (signal, value)) {
+            continue;
+        }
         send(&child, signal);
         let run = ended(child);
         assert_eq!(run.code, Some(1), "{signal}: {}", run.err);
@@ -57,8 +75,11 @@ fn each_of_them_ends_the_run_with_all_that_was_asked_for() {
 fn the_second_one_ends_the_program() {
     let desk = desk();
     pipe(&desk, "pipe.html");
-    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+    for (signal, value) in SIGNALS {
         let mut child = endless(&desk, "--report pipe.html");
+        if is_ignored(&mut child, (signal, value)) {
+            continue;
+        }
         send(&child, "INT");
         // Sent until it ends: two of a kind that come at once count as one.
         while child.try_wait().expect("it is asked").is_none() {
@@ -67,7 +88,8 @@ fn the_second_one_ends_the_program() {
         }
         let status = child.wait().expect("it ends");
         // Whichever of the two comes second, where both wait to be delivered.
-        assert!([Some(130), Some(code)].contains(&status.code()), "{signal}: {status}");
+        let codes = [128 + 2, 128 + value.cast_signed()];
+        assert!(codes.map(Some).contains(&status.code()), "{signal}: {status}");
         assert_eq!(status.signal(), None);
     }
 }
@@ -100,17 +122,13 @@ fn pipe(desk: &Desk, name: &str) {
 fn what_comes_before_the_run_ends_at_once() {
     let desk = desk();
     pipe(&desk, "pipe");
-    for (signal, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
+    for (signal, value) in SIGNALS {
         let mut child = desk.start("pipe --trace run.jsonl");
-        if has_signal(&child, "SigIgn:", number as u32) {
-            // Shells start what runs in the background so, and programs leave it at that.
-            println!("skipped: {signal} is ignored where the tests run");
-            send(&child, "KILL");
-            child.wait().expect("it ends");
+        if is_ignored(&mut child, (signal, value)) {
             continue;
         }
         send(&child, signal);
-        assert_eq!(child.wait().expect("it ends").signal(), Some(number));
+        assert_eq!(child.wait().expect("it ends").signal(), Some(value.cast_signed()));
         assert_eq!(desk.names(), ["pipe"]);
     }
 }
