@@ -191,7 +191,7 @@ fn few_that_matter(facts: &Facts<'_>) -> Option<String> {
 /// averages the fewer, up to which its systems are solved at once; samples of a term on which one
 /// look at phi costs next to nothing. See `experiments/results/beyond.md`. Where terms have several
 /// averages, as those of classes, L-BFGS was up to 20 times faster (`auto.md`).
-const MANY_COORDINATES: usize = 50;
+const MANY_COORDINATES: usize = 257;
 const SOLVED: usize = 2000;
 const SAMPLES: usize = 32;
 
