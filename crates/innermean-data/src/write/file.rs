@@ -103,7 +103,7 @@ impl OutFile {
         let Ok(there) = fs::metadata(path) else {
             // Nothing is there, perhaps at the end of a link, which survives.
             let target = end_of_links(path).map_err(refused)?;
-            temporary_beside(&target).map_err(refused)?;
+            try_folder_of(&target).map_err(refused)?;
             return Ok(Self { given: path.to_owned(), path: target, special: false });
         };
         if there.is_dir() {
@@ -118,7 +118,7 @@ impl OutFile {
             return Err(WriteError::Input { file: file() });
         }
         let writable = OpenOptions::new().append(true).open(&target);
-        writable.and_then(|_| temporary_beside(&target)).map_err(refused)?;
+        writable.and_then(|_| try_folder_of(&target)).map_err(refused)?;
         Ok(Self { given: path.to_owned(), path: target, special: false })
     }
 
@@ -239,6 +239,12 @@ fn folder_of(path: &Path) -> &Path {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     }
+}
+
+/// Whether the folder takes a file. That one has no name where the system has such files, so that
+/// a program killed meanwhile leaves nothing.
+fn try_folder_of(path: &Path) -> io::Result<()> {
+    tempfile::tempfile_in(folder_of(path)).map(drop)
 }
 
 /// How the names of temporary files begin.
