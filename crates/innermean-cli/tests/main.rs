@@ -10,6 +10,7 @@ mod damaged;
 mod hard_cases;
 mod help;
 mod inference;
+mod kills;
 mod known_digits;
 mod larger_than_memory;
 mod linear;

@@ -172,6 +172,13 @@ pub(crate) fn small() -> Returns {
     generate_factor_model(300, 4, 7)
 }
 
+/// A desk on which it lies as `small.csv`.
+pub(crate) fn market() -> Desk {
+    let desk = Desk::at("");
+    desk.file("small.csv", &csv(&small()));
+    desk
+}
+
 /// As a file with a header and dates.
 pub(crate) fn csv(returns: &Returns) -> String {
     let mut text = format!("date,{}\n", returns.names.join(","));

@@ -75,7 +75,8 @@ pub struct State {
     gradient: Vec<f64>,
     f_bar: Vec<f64>,
     w: Vec<f64>,
-    /// W, rising
+    /// W, rising; of any length, see `fits`
+    #[serde(with = "crate::run::checkpoint::shape::free")]
     set: Vec<usize>,
     /// All columns one by one, where the data are sparse, and those of W; made again where a run
     /// is resumed

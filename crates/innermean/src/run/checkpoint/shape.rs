@@ -125,7 +125,8 @@ marked! {
 }
 
 marked! {
-    /// For `#[serde(with = "free")]`: seeds, of which none is too large.
+    /// For `#[serde(with = "free")]`: seeds, of which none is too large, and lists of any length,
+    /// at which [`Method::fits`](crate::Method::fits) looks.
     free, FREE
 }
 
