@@ -6,7 +6,7 @@
 //! comparison, the command `report` from stored traces.
 
 use crate::output::grid::Grid;
-use crate::run::application::Part;
+use crate::run::page::Part;
 
 pub(crate) use self::chart::{Chart, Series, Shape};
 pub(crate) use self::convergence::{

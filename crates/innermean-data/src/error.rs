@@ -1,43 +1,15 @@
 //! What can be wrong with a file, each in one sentence that says where and what to do.
 
-use std::fmt;
 use std::io;
 
+use crate::formats::vector::error::VectorError;
 use crate::tables::panel::error::PanelError;
-use crate::wording::{constant_columns, enumerated, listed, plural, quote, quoted, shorten};
+use crate::wording::{constant_columns, enumerated, plural, quote, quoted};
 
-/// A cell of a file, as a person would look it up in an editor.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    /// The file's name as it was given.
-    pub file: String,
-    /// The physical line, from 1, counting blank lines and comments.
-    pub line: usize,
-    /// The field on that line, from 1, counting the date column.
-    pub column: usize,
-    /// The column's name, if there is one.
-    pub name: Option<String>,
-    /// The file has no lines, and `line` is a row of its table, from 1.
-    pub by_row: bool,
-}
+mod place;
 
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let row = if self.by_row { "row" } else { "line" };
-        write!(f, "{}, {row} {}, column {}", self.file, self.line, self.column)?;
-        match &self.name {
-            Some(name) if !name.is_empty() => write!(f, " ({})", shorten(name)),
-            _ => Ok(()),
-        }
-    }
-}
-
-/// ` NAME` for a flag that takes a column, or its number where its name would not do.
-fn column_flag(place: &Place) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "._-".contains(c);
-    let name = place.name.as_deref().filter(|name| !name.is_empty() && name.chars().all(is_plain));
-    name.map_or_else(|| format!(" {}", place.column), |name| format!(" {name}"))
-}
+pub use place::Place;
+use place::column_flag;
 
 /// Why a file could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -435,57 +407,9 @@ pub enum ReadError {
     /// No returns could be made of the table.
     #[error(transparent)]
     Panel(Box<PanelError>),
-    /// A start point of the wrong length.
-    #[error("{file}: found {found} {}, expected {expected}, one for each coordinate in its order", plural(*found, "number"))]
-    WrongLength {
-        /// The file's name.
-        file: String,
-        /// Numbers in the file.
-        found: usize,
-        /// Numbers wanted.
-        expected: usize,
-    },
-    /// A start point names assets that the returns do not have.
-    #[error(
-        "{file}: {} among the assets; expected the names of the returns, such as {}",
-        listed(names, "is not", "are not"),
-        quote(example)
-    )]
-    UnknownNames {
-        /// The file's name.
-        file: String,
-        /// The unknown names.
-        names: Vec<String>,
-        /// A name that would be known.
-        example: String,
-    },
-    /// A start point gives no value for some assets.
-    #[error("{file}: {} no value; give one line for each", listed(names, "has", "have"))]
-    AbsentNames {
-        /// The file's name.
-        file: String,
-        /// The names without a value.
-        names: Vec<String>,
-    },
-    /// A start point gives two values for one asset.
-    #[error("{file}: {} is given twice; remove one of the two", quoted(name))]
-    RepeatedName {
-        /// The file's name.
-        file: String,
-        /// The name.
-        name: String,
-    },
-    /// JSON that is broken or holds no numbers.
-    #[error(
-        "{file}: {reason}; expected a JSON array of numbers or an object with such an array as \
-         \"theta\""
-    )]
-    Json {
-        /// The file's name.
-        file: String,
-        /// What is wrong.
-        reason: String,
-    },
+    /// No start point could be made of the file.
+    #[error(transparent)]
+    Vector(#[from] VectorError),
 }
 
 impl ReadError {

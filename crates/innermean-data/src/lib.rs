@@ -52,6 +52,7 @@ pub use formats::libsvm::{SparseTable, looks_like_libsvm, parse_libsvm, read_lib
 pub use formats::matrix::{Matrix, read_matrix, write_npy};
 pub use formats::row_file::{Conversion, ConvertError, Converted, Mapped, MappedFrame};
 pub use formats::toml::{Setting, SettingValue, parse_settings};
+pub use formats::vector::error::VectorError;
 pub use formats::vector::{parse_vector, read_vector};
 pub use generated::factor_model::generate_factor_model;
 pub use generated::groups::{GroupOptions, GroupedRows, RowLabels, generate_groups};

@@ -21,7 +21,8 @@ use crate::flags::validation::{Compared, PenaltyListFlags, ValidationFlags};
 use crate::output::model::ModelFlags;
 use crate::output::predictions::PredictionFlags;
 use crate::output::validation::Validated;
-use crate::run::application::{Request, solve};
+use crate::run::application::solve;
+use crate::run::request::Request;
 use crate::run::validation::validate;
 
 mod columns;

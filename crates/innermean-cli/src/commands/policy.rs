@@ -17,7 +17,8 @@ use crate::flags::inference::{InferenceFlags, covariance_fits};
 use crate::flags::output::OutputFlags;
 use crate::flags::solver::SolverFlags;
 use crate::output::predictions::PredictionFlags;
-use crate::run::application::{Request, solve};
+use crate::run::application::solve;
+use crate::run::request::Request;
 
 mod features;
 pub(crate) mod flags;

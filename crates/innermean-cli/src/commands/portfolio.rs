@@ -23,7 +23,8 @@ use crate::flags::regularizer::RegularizerFlags;
 use crate::flags::solver::SolverFlags;
 use crate::flags::spelling::by_name;
 use crate::output::human::grouped;
-use crate::run::application::{Request, solve};
+use crate::run::application::solve;
+use crate::run::request::Request;
 
 mod desk;
 mod input;

@@ -23,9 +23,10 @@ use crate::flags::spelling::refused_at;
 use crate::output::model::ModelFlags;
 use crate::output::predictions::PredictionFlags;
 use crate::output::progress;
-use crate::run::application::{Request, solve};
+use crate::run::application::solve;
 use crate::run::checkpoint::Resumed;
 use crate::run::plan::Plan;
+use crate::run::request::Request;
 use crate::run::start::Start;
 use crate::run::{deadline, interrupt};
 

@@ -7,7 +7,7 @@ use super::html::{capital, escape, prose};
 use super::invocation::command_line;
 use super::{EPOCHS, Kind, Report, Verdict, bars};
 use crate::output::grid::Grid;
-use crate::run::application::Part;
+use crate::run::page::Part;
 
 /// What may be loaded: what the page holds.
 const POLICY: &str =

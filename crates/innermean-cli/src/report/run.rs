@@ -10,7 +10,8 @@ use super::{Convergence, Kind, Report, Verdict};
 use crate::output::human::{Facts, grouped, is_exact, outcome, proofs_end};
 use crate::output::json::Settings;
 use crate::output::named_numbers::{Heading, NamedNumbers};
-use crate::run::application::{Application, Page, Part};
+use crate::run::application::Application;
+use crate::run::page::{Page, Part};
 use crate::run::plan::Plan;
 
 /// All that there is to say; `notes` are what was decided without being asked.

@@ -6,39 +6,29 @@
 //! same. The flags that commands share: `SolverFlags`, `OutputFlags`, `PredictionFlags`,
 //! `PenaltyFlags` or `RegularizerFlags`, `FeatureFlags`, `MissingFlags`.
 
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::Result;
 use innermean::{Solution, Status};
 use innermean_apps::model::ModelKind;
 use innermean_apps::run::Task;
 use innermean_apps::run::inference::Inference;
 use innermean_apps::wording::Note as Remark;
-use innermean_data::{OutFile, visible};
+use innermean_data::visible;
 use rayon::ThreadPool;
 use serde::Serialize;
 
-use crate::flags::output::OutputFlags;
-use crate::flags::solver::SolverFlags;
 use crate::flags::spelling::spelled;
 use crate::output::estimates::{self, Units};
-use crate::output::grid::Grid;
-use crate::output::human::{self, Facts};
-use crate::output::json;
-use crate::output::model::ModelFile;
-use crate::output::named_numbers::{Beside, Heading, NamedNumbers};
-use crate::output::predictions::{OutTable, PredictionFile, PredictionFlags};
-use crate::output::stdout;
-use crate::output::trace::TraceFile;
+use crate::output::predictions::OutTable;
+use crate::output::{human, json, stdout};
 use crate::report::run::report;
-use crate::report::{Chart, OutputFiles};
 use crate::run::checkpoint::clerk::{CheckpointFile, Keeping};
 use crate::run::checkpoint::{Note, Resumed};
-use crate::run::deadline;
 use crate::run::digits::{self, Known};
+use crate::run::page::Page;
 use crate::run::plan::Plan;
+use crate::run::request::{Outputs, Request};
 
 /// A command's words about its problem and its answer.
 pub(crate) trait Application {
@@ -150,225 +140,6 @@ pub(crate) struct Source<'a> {
     pub(crate) generated: bool,
     /// Whether it was asked for that they be generated.
     pub(crate) asked: bool,
-}
-
-/// The answer for people: tables first, then labelled lines.
-#[derive(Default)]
-pub(crate) struct Page<'a> {
-    pub(crate) parts: Vec<Part<'a>>,
-    pub(crate) facts: Facts,
-    /// What is known of the digits of theta.
-    pub(crate) known: Known,
-    /// What makes the answer doubtful, in whole sentences.
-    pub(crate) warnings: Vec<String>,
-    theta: &'a [f64],
-}
-
-/// A part of an answer.
-pub(crate) enum Part<'a> {
-    /// Numbers with names, to be seen as bars.
-    Numbers(NamedNumbers<'a>),
-    Table(Grid),
-    /// The same under a title, for pages alone.
-    Bars(String, NamedNumbers<'a>),
-    /// For pages alone.
-    Picture(Chart),
-}
-
-impl<'a> Page<'a> {
-    /// One more table of numbers with names.
-    pub(crate) fn numbers(&mut self, heading: Heading, names: &'a [String], numbers: &'a [f64]) {
-        self.compared(heading, names, numbers, None);
-    }
-
-    /// The same beside others on a page.
-    pub(crate) fn compared(
-        &mut self,
-        heading: Heading,
-        names: &'a [String],
-        numbers: &'a [f64],
-        beside: Option<Beside<'a>>,
-    ) {
-        let error = self.known.error_of(numbers, self.theta);
-        self.parts.push(Part::Numbers(NamedNumbers {
-            heading,
-            names,
-            numbers,
-            error,
-            intervals: &[],
-            has_table: false,
-            beside,
-        }));
-    }
-
-    /// What makes the answer doubtful, beside what was known before the run. Where no finite theta
-    /// is best, or many are, no more than the size of theta is shown.
-    fn warn(&mut self, own: Option<&str>, doubts: &[String], solution: &Solution) {
-        if own.is_some() || !(doubts.is_empty() || solution.certificate.measure.is_gap()) {
-            self.known.forget(&solution.theta);
-        }
-        let own = own.map(str::to_owned).into_iter();
-        self.warnings = own.chain(self.known.warning.clone()).collect();
-    }
-
-    /// Standard errors and intervals of the numbers, which then need no table of their own on a
-    /// terminal.
-    fn estimates(&mut self, of: &[(&[String], &'a Inference)]) {
-        let mut after = 0;
-        for (names, found) in of {
-            let later = self.parts[after..].iter_mut().enumerate();
-            let mut numbers = later.filter_map(|(k, part)| match part {
-                Part::Numbers(numbers) => Some((k, numbers)),
-                Part::Table(_) | Part::Bars(..) | Part::Picture(_) => None,
-            });
-            let Some((place, numbers)) = numbers.next() else { return };
-            after += place + 1;
-            let formula = found.standard_errors.as_ref().map(|found| &found.intervals);
-            let drawn = found.bootstrap.as_ref().map(|found| &found.intervals);
-            // Not those of several classes, which are about their mean.
-            if let Some(intervals) = formula.or(drawn)
-                && found.estimates.starts_with(numbers.numbers)
-            {
-                numbers.intervals = intervals;
-            }
-            let tables = estimates::tables(numbers.heading, names, found);
-            numbers.has_table = !tables.is_empty();
-            let count = tables.len();
-            self.parts.splice(after..after, tables.into_iter().map(Part::Table));
-            after += count;
-        }
-    }
-
-    /// The same of the mean of initial states.
-    fn initial_value(&mut self, found: &Inference) {
-        let heading = Heading { name: "mean of", number: "value", sum: false };
-        let tables = estimates::tables(heading, &["initial states".to_owned()], found);
-        self.parts.extend(tables.into_iter().map(Part::Table));
-    }
-
-    /// For a terminal.
-    fn text(&self) -> String {
-        let parts = self.parts.iter().filter_map(|part| match part {
-            Part::Numbers(numbers) if numbers.has_table => None,
-            Part::Numbers(numbers) => Some(numbers.text(human::width()) + "\n"),
-            Part::Table(grid) => Some(grid.text() + "\n"),
-            Part::Bars(..) | Part::Picture(_) => None,
-        });
-        let warnings = self.warnings.iter().map(|text| human::paragraph("warning:", text));
-        let mut above = warnings.collect::<String>();
-        if !above.is_empty() {
-            above.push('\n');
-        }
-        above + &parts.collect::<String>() + &self.facts.text()
-    }
-}
-
-/// What was asked of the run and its output.
-pub(crate) struct Request<'a> {
-    pub(crate) solver: &'a SolverFlags,
-    pub(crate) output: &'a OutputFlags,
-    /// The files that are read, which must not be overwritten.
-    pub(crate) inputs: Vec<&'a Path>,
-    /// Where predictions or weights go, and the flag that says so, for a command that has them.
-    pub(crate) predictions: Option<(&'static str, &'a Path)>,
-    /// Where the model goes, and the flag that says so, for a command that has one.
-    pub(crate) model: Option<(&'static str, &'a Path)>,
-}
-
-impl<'a> Request<'a> {
-    /// The first thing a command does: its clock starts, and what could not be written is found out
-    /// before anything is read.
-    pub(crate) fn new(
-        solver: &'a SolverFlags,
-        output: &'a OutputFlags,
-        inputs: Vec<&'a Path>,
-        predictions: impl Into<Option<&'a PredictionFlags>>,
-    ) -> Result<Self> {
-        deadline::start(solver.stop.max_seconds);
-        let predictions = predictions.into().and_then(|flags| flags.predictions.as_deref());
-        let predictions = predictions.map(|path| ("--predictions", path));
-        let request = Request { solver, output, inputs, predictions, model: None };
-        request.outputs(None)?;
-        Ok(request)
-    }
-
-    /// The same for a command that keeps its model.
-    pub(crate) fn keeping(self, flag: &'static str, model: Option<&'a PathBuf>) -> Result<Self> {
-        let request = Request { model: model.map(|path| (flag, path.as_path())), ..self };
-        request.outputs(None)?;
-        Ok(request)
-    }
-
-    /// The same for a command that has a table of another name for predictions.
-    pub(crate) fn tabling(self, flag: &'static str, table: Option<&'a PathBuf>) -> Result<Self> {
-        let request = Request { predictions: table.map(|path| (flag, path.as_path())), ..self };
-        request.outputs(None)?;
-        Ok(request)
-    }
-
-    /// The files that are written, which are looked at before anything that takes time; `texts` is
-    /// a column of texts in the predictions.
-    pub(crate) fn outputs(&self, texts: Option<&str>) -> Result<Outputs<'a>> {
-        let inputs: Vec<&Path> =
-            self.inputs.iter().copied().chain(self.solver.start.file()).collect();
-        let OutputFlags { trace, pictures, .. } = self.output;
-        let trace = trace.as_deref().map(|path| ("--trace", path));
-        let predictions = self.predictions;
-        let checkpoint =
-            self.solver.checkpoint.checkpoint.as_deref().map(|path| ("--checkpoint", path));
-        let single = trace.into_iter().chain(predictions).chain(checkpoint).chain(self.model);
-        all_different(single.chain(pictures.paths()))?;
-        Ok(Outputs {
-            trace: trace.map(|(flag, path)| TraceFile::check(flag, path, &inputs)).transpose()?,
-            predictions: predictions
-                .map(|(flag, path)| PredictionFile::check(flag, path, texts, &inputs))
-                .transpose()?,
-            model: self
-                .model
-                .map(|(flag, path)| ModelFile::check(flag, path, &inputs))
-                .transpose()?,
-            pictures: pictures.check(&inputs)?,
-            checkpoint: checkpoint
-                .map(|(flag, path)| {
-                    OutFile::check(path, &inputs).map_err(|error| anyhow!("{flag} {error}"))
-                })
-                .transpose()?,
-        })
-    }
-}
-
-/// Files that can be written.
-pub(crate) struct Outputs<'a> {
-    trace: Option<TraceFile>,
-    checkpoint: Option<OutFile>,
-    predictions: Option<PredictionFile<'a>>,
-    model: Option<ModelFile>,
-    pictures: OutputFiles,
-}
-
-/// Refuses to write two things to one file.
-pub(crate) fn all_different<'p>(
-    paths: impl Iterator<Item = (&'static str, &'p Path)>,
-) -> Result<()> {
-    let mut seen: Vec<(&str, PathBuf)> = Vec::new();
-    for (flag, path) in paths {
-        let target = target(path);
-        if let Some((other, _)) = seen.iter().find(|(_, seen)| *seen == target) {
-            bail!("{flag} {}: is the path of {other} too; expected another one", path.display());
-        }
-        seen.push((flag, target));
-    }
-    Ok(())
-}
-
-/// Where a path leads to, whether there is a file yet or not.
-fn target(path: &Path) -> PathBuf {
-    let new = || {
-        let folder =
-            path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
-        Some(fs::canonicalize(folder).ok()?.join(path.file_name()?))
-    };
-    fs::canonicalize(path).ok().or_else(new).unwrap_or_else(|| path.to_owned())
 }
 
 /// Runs the method that was asked for, or that suits, and reports.

@@ -6,10 +6,13 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::error::{Place, ReadError};
+use crate::formats::vector::error::VectorError;
 use crate::limits::Limits;
 use crate::source::Source;
 use crate::text::cell::{Meaning, meaning};
 use crate::text::line::{Delimiter, Line, Lines};
+
+pub(crate) mod error;
 
 /// Reads one number per asset, in any of these forms:
 ///
@@ -76,27 +79,16 @@ fn vector_of(
     } else {
         let lines: Vec<Line<'_>> =
             Lines::of(text).filter(|l| !l.is_blank() && !l.is_comment()).collect();
-        if lines.is_empty() {
-            return Err(ReadError::WrongLength {
-                file: name.to_owned(),
-                found: 0,
-                expected: expected_len,
-            });
-        }
         match pairs(&lines, names) {
             Some(pairs) => from_pairs(&pairs, name, names)?,
             None => from_numbers(&lines, name)?,
         }
     };
-    if numbers.len() == expected_len {
-        Ok(numbers)
-    } else {
-        Err(ReadError::WrongLength {
-            file: name.to_owned(),
-            found: numbers.len(),
-            expected: expected_len,
-        })
+    let (file, found) = (name.to_owned(), numbers.len());
+    if found != expected_len {
+        return Err(VectorError::WrongLength { file, found, expected: expected_len }.into());
     }
+    Ok(numbers)
 }
 
 /// A name and what stands for its number.
@@ -163,7 +155,7 @@ fn by_name(values: &[(&str, f64)], file: &str, names: &[String]) -> Result<Vec<f
     let mut given = HashMap::new();
     for &(name, value) in values {
         if given.insert(name, value).is_some() {
-            return Err(ReadError::RepeatedName { file: file(), name: name.to_owned() });
+            return Err(VectorError::RepeatedName { file: file(), name: name.to_owned() }.into());
         }
     }
     let unknown = |name: &&str| !names.iter().any(|known| known == name);
@@ -171,12 +163,12 @@ fn by_name(values: &[(&str, f64)], file: &str, names: &[String]) -> Result<Vec<f
         values.iter().map(|(name, _)| *name).filter(unknown).map(str::to_owned).collect();
     if !unknown.is_empty() {
         let example = names.first().cloned().unwrap_or_default();
-        return Err(ReadError::UnknownNames { file: file(), names: unknown, example });
+        return Err(VectorError::UnknownNames { file: file(), names: unknown, example }.into());
     }
     let absent: Vec<String> =
         names.iter().filter(|name| !given.contains_key(name.as_str())).cloned().collect();
     if !absent.is_empty() {
-        return Err(ReadError::AbsentNames { file: file(), names: absent });
+        return Err(VectorError::AbsentNames { file: file(), names: absent }.into());
     }
     Ok(names.iter().filter_map(|name| given.get(name.as_str()).copied()).collect())
 }
@@ -212,7 +204,8 @@ fn number(text: &str, place: impl FnOnce() -> Place) -> Result<f64, ReadError> {
 }
 
 fn from_json(text: &str, file: &str, names: &[String]) -> Result<Vec<f64>, ReadError> {
-    let failed = |reason: String| ReadError::Json { file: file.to_owned(), reason };
+    let failed =
+        |reason: String| ReadError::from(VectorError::Json { file: file.to_owned(), reason });
     let value: Value = serde_json::from_str(text)
         .map_err(|error| failed(format!("is not valid JSON ({error})")))?;
     let theta = match &value {

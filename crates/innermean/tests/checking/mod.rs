@@ -3,3 +3,4 @@
 mod check_hints;
 mod check_problem;
 mod examples;
+mod slips;

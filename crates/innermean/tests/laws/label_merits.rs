@@ -1,6 +1,7 @@
 //! The laws of merits whose curvature has no bound: cross-entropy of a proportion and deviance of a
 //! count.
 
+use super::drawn::magnitude;
 use innermean::merit::{Bernoulli, Logistic, Merit, Poisson, ScalarMerit};
 use proptest::prelude::*;
 
@@ -11,10 +12,6 @@ fn proportion() -> impl Strategy<Value = f64> {
 
 fn average() -> impl Strategy<Value = f64> {
     prop_oneof![2 => 0.01..0.99f64, 1 => (-9.0..-2.0f64).prop_map(|e| 10f64.powf(e)), 1 => (-9.0..-2.0f64).prop_map(|e| 1.0 - 10f64.powf(e))]
-}
-
-fn magnitude(e: std::ops::Range<f64>) -> impl Strategy<Value = f64> {
-    e.prop_map(|e| 10f64.powf(e))
 }
 
 fn bernoulli(q: f64) -> Bernoulli {

@@ -1,13 +1,11 @@
 //! The laws of `merit_laws.rs` for the merit that ties the scores of several classes together.
 
+use super::drawn::{alpha, magnitude, signed};
+use crate::support::dense::dot;
 use innermean::{Merit, Multinomial, Weighted};
 use proptest::prelude::*;
 
 const ELL: usize = 4;
-
-fn magnitude(e: std::ops::Range<f64>) -> impl Strategy<Value = f64> {
-    e.prop_map(|e| 10f64.powf(e))
-}
 
 /// Two terms of four classes; weighted, or with weights of 1.
 fn merit() -> impl Strategy<Value = Weighted<Multinomial>> {
@@ -21,13 +19,7 @@ fn merit() -> impl Strategy<Value = Weighted<Multinomial>> {
 }
 
 fn numbers() -> impl Strategy<Value = Vec<f64>> {
-    let number =
-        (magnitude(-3.0..1.5), any::<bool>()).prop_map(|(x, sign)| if sign { x } else { -x });
-    prop::collection::vec(prop_oneof![1 => Just(0.0), 9 => number], ELL)
-}
-
-fn alpha() -> impl Strategy<Value = f64> {
-    magnitude(-4.0..4.0)
+    prop::collection::vec(signed(-3.0..1.5), ELL)
 }
 
 fn gradient(phi: &impl Merit, i: usize, u: &[f64]) -> Vec<f64> {
@@ -40,10 +32,6 @@ fn prox(phi: &impl Merit, i: usize, alpha: f64, w: &[f64]) -> Vec<f64> {
     let mut w = w.to_vec();
     phi.prox_conjugate(i, alpha, &mut w);
     w
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 fn distance(a: &[f64], b: &[f64]) -> f64 {

@@ -1,11 +1,9 @@
 //! The laws of `merit_laws.rs` for the merit that has a weight for each coordinate of each term.
 
+use super::drawn::{alpha, magnitude, signed, weight_of};
+use crate::support::dense::dot;
 use innermean::{Merit, NegativeLog};
 use proptest::prelude::*;
-
-fn magnitude(e: std::ops::Range<f64>) -> impl Strategy<Value = f64> {
-    e.prop_map(|e| 10f64.powf(e))
-}
 
 /// Two terms of three coordinates, some of them without weight; with a floor or without.
 fn merit() -> impl Strategy<Value = NegativeLog> {
@@ -24,13 +22,7 @@ fn averages() -> impl Strategy<Value = Vec<f64>> {
 }
 
 fn numbers() -> impl Strategy<Value = Vec<f64>> {
-    let number =
-        (magnitude(-3.0..3.0), any::<bool>()).prop_map(|(x, sign)| if sign { x } else { -x });
-    prop::collection::vec(prop_oneof![1 => Just(0.0), 9 => number], 3)
-}
-
-fn alpha() -> impl Strategy<Value = f64> {
-    magnitude(-4.0..4.0)
+    prop::collection::vec(signed(-3.0..3.0), 3)
 }
 
 fn gradient(phi: &NegativeLog, i: usize, u: &[f64]) -> Vec<f64> {
@@ -43,14 +35,6 @@ fn prox(phi: &NegativeLog, i: usize, alpha: f64, w: &[f64]) -> Vec<f64> {
     let mut w = w.to_vec();
     phi.prox_conjugate(i, alpha, &mut w);
     w
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-fn size(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a * b).abs()).sum()
 }
 
 /// The slope as a textbook writes it.
@@ -96,7 +80,7 @@ proptest! {
             let (value, conjugate) = (phi.value(i, &u), phi.conjugate(i, &w));
             let slack = value + conjugate - dot(&u, &w);
             let total: f64 = phi.weights().iter().sum();
-            let rounding = 1e-12 * (value.abs() + size(&u, &w) + 10.0 * total);
+            let rounding = 1e-12 * (value.abs() + weight_of(&u, &w) + 10.0 * total);
             prop_assert!(slack >= -rounding, "slack {slack}");
             prop_assert!(!tight || slack <= rounding, "slack {slack}");
         }

@@ -1,28 +1,22 @@
 //! What every regulariser must satisfy, whatever its formulas: the laws that tie g, g*, its prox
 //! and its step.
 
+use super::drawn::{magnitude, signed, weight_of};
+use super::simplex::simplex_point;
+use crate::support::dense::{distance_squared, dot};
 use innermean::regularizer::{
-    AnyRegularizer, BoxConstraint, Budget, Coordinate, ElasticNet, FreeTail, L1, LogBarrier,
-    Regularizer, Ridge, Ridged, Separable, Simplex, Tilted, Unregularized,
+    AnyRegularizer, BoxConstraint, Budget, Coordinate, FreeTail, L1, LogBarrier, Regularizer,
+    Ridge, Ridged, Separable, Simplex, Tilted, Unregularized,
 };
 use proptest::prelude::*;
 
-const INF: f64 = f64::INFINITY;
+pub(super) const INF: f64 = f64::INFINITY;
 
-/// `10^e` for e uniform between the bounds.
-fn magnitude(e: std::ops::Range<f64>) -> impl Strategy<Value = f64> {
-    e.prop_map(|e| 10f64.powf(e))
+pub(super) fn number() -> impl Strategy<Value = f64> {
+    signed(-2.0..2.0)
 }
 
-/// A number of either sign and any size that matters, zero among them.
-fn number() -> impl Strategy<Value = f64> {
-    prop_oneof![
-        1 => Just(0.0),
-        9 => (magnitude(-2.0..2.0), any::<bool>()).prop_map(|(x, sign)| if sign { x } else { -x }),
-    ]
-}
-
-fn alpha() -> impl Strategy<Value = f64> {
+pub(super) fn alpha() -> impl Strategy<Value = f64> {
     magnitude(-3.0..3.0)
 }
 
@@ -175,18 +169,6 @@ impl std::fmt::Debug for Case {
     }
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-fn weight_of(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a * b).abs()).sum()
-}
-
-fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum()
-}
-
 fn norm(a: &[f64]) -> f64 {
     dot(a, a).sqrt()
 }
@@ -204,7 +186,7 @@ proptest! {
     #[test]
     fn prox_is_optimal((cases, [v, other, direction]) in world(), alpha in alpha(), size in magnitude(-4.0..0.0)) {
         for case in &cases {
-            let objective = |y: &[f64]| case.g.value(y) + squared_distance(y, &v) / (2.0 * alpha);
+            let objective = |y: &[f64]| case.g.value(y) + distance_squared(y, &v) / (2.0 * alpha);
             let x = case.prox(alpha, &v);
             let best = objective(&x);
             prop_assert!(best.is_finite(), "{case:?}");
@@ -212,8 +194,8 @@ proptest! {
             // The prox of anything is feasible; a tiny alpha moves the point no further than it
             // must.
             for y in [case.prox(1.0, &other), case.prox(1e-9, &near), near] {
-                let rise = 0.5 * (case.g.mu() + 1.0 / alpha) * squared_distance(&x, &y);
-                let rounding = best.abs() + rise + squared_distance(&x, &v) / alpha
+                let rise = 0.5 * (case.g.mu() + 1.0 / alpha) * distance_squared(&x, &y);
+                let rounding = best.abs() + rise + distance_squared(&x, &v) / alpha
                     + norm(&case.tilt) * (norm(&x) + norm(&y));
                 // The simplex's slack lets y off the constraint by 1e-9 at a price of about that
                 // times the slope.
@@ -236,7 +218,7 @@ proptest! {
             let exact: Vec<f64> = v.iter().zip(&x).map(|(v, x)| (v - x) / alpha).collect();
             let s = case.nearest_in_domain(&exact);
             let rounding = 1e-8 * (norm(&s) + norm(&case.tilt)) + 1e-13 * norm(&v) / alpha;
-            prop_assert!(squared_distance(&s, &exact).sqrt() <= rounding, "{case:?} {exact:?} {s:?}");
+            prop_assert!(distance_squared(&s, &exact).sqrt() <= rounding, "{case:?} {exact:?} {s:?}");
             let slack = case.g.value(&x) + case.g.conjugate(&s) - dot(&x, &s);
             let allowed = 10.0 * rounding * (norm(&x) + norm(&v) + 1.0);
             prop_assert!(slack.abs() <= allowed, "{case:?} slack {slack} allowed {allowed}");
@@ -261,7 +243,7 @@ proptest! {
             let (x, y) = (case.prox(1.0, &v), case.prox(1.0, &w));
             let middle: Vec<f64> = x.iter().zip(&y).map(|(x, y)| 0.5 * (x + y)).collect();
             let ends = 0.5 * (case.g.value(&x) + case.g.value(&y));
-            let bend = case.g.mu() / 8.0 * squared_distance(&x, &y);
+            let bend = case.g.mu() / 8.0 * distance_squared(&x, &y);
             let rounding = ends.abs() + bend + norm(&case.tilt) * (norm(&x) + norm(&y)) + norm(&x) + norm(&y);
             prop_assert!(case.g.value(&middle) <= ends - bend + 1e-12 * rounding, "{case:?}");
         }
@@ -277,7 +259,7 @@ proptest! {
             case.g.step(alpha, &direction, &mut stepped);
             // Up to rounding: some steps fuse the product with the sum.
             let size = norm(&theta) + alpha * (norm(&direction) + 1e3);
-            prop_assert!(squared_distance(&stepped, &expected).sqrt() <= 1e-13 * size, "{case:?}");
+            prop_assert!(distance_squared(&stepped, &expected).sqrt() <= 1e-13 * size, "{case:?}");
         }
     }
 
@@ -411,274 +393,4 @@ fn parts_that_make_no_sense_are_refused() {
     let ridge =
         Separable::rescaled(&Ridge::from_weight(1.0).unwrap(), &[2.0, 2.0]).unwrap().unwrap();
     assert_eq!((ridge.mu(), ridge.quadratic(2)), (0.25, Some((0.25, vec![0.0; 2]))));
-}
-
-/// A point for the simplex: entries of all sizes, of like sizes, or drawn from few values so that
-/// ties abound.
-fn simplex_point() -> impl Strategy<Value = Vec<f64>> {
-    (magnitude(-9.0..12.0), number()).prop_flat_map(|(scale, shift)| {
-        let any_size =
-            (magnitude(-9.0..12.0), any::<bool>()).prop_map(|(x, sign)| if sign { x } else { -x });
-        let like_sizes = (-1.0..1.0f64).prop_map(move |x| shift + scale * x);
-        let ties = (0..3).prop_map(move |k| shift + scale * f64::from(k));
-        let near_ties = (0..3).prop_map(move |k| shift + 1e-16 * f64::from(k));
-        prop_oneof![
-            prop::collection::vec(any_size, 1..=40),
-            prop::collection::vec(like_sizes, 1..=40),
-            prop::collection::vec(ties, 1..=40),
-            prop::collection::vec(near_ties, 1..=40),
-        ]
-    })
-}
-
-/// The projection by sorting: the support is the longest prefix of the sorted entries that stays
-/// above its own tau.
-fn project_by_sorting(v: &[f64]) -> Vec<f64> {
-    let mut sorted = v.to_vec();
-    sorted.sort_by(|a, b| b.total_cmp(a));
-    let top = sorted[0];
-    let (mut sum, mut tau) = (0.0, 0.0);
-    for (k, x) in sorted.iter().enumerate() {
-        sum += x - top;
-        let candidate = (sum - 1.0) / (k as f64 + 1.0);
-        if x - top > candidate {
-            tau = candidate;
-        }
-    }
-    v.iter().map(|x| (x - top - tau).max(0.0)).collect()
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(5000))]
-
-    #[test]
-    fn simplex_projection_agrees_with_sorting(v in simplex_point(), alpha in alpha()) {
-        let mut x = v.clone();
-        Simplex.prox(alpha, &mut x);
-        for (x, expected) in x.iter().zip(project_by_sorting(&v)) {
-            prop_assert!((x - expected).abs() <= 1e-14, "{x} {expected}");
-        }
-    }
-
-    /// `x >= 0`, `sum x = 1`, and some tau with `v - x = tau` on the support and `v <= tau` off it.
-    #[test]
-    fn simplex_projection_satisfies_kkt(v in simplex_point()) {
-        let mut x = v.clone();
-        Simplex.prox(1.0, &mut x);
-        prop_assert!(x.iter().all(|&x| x >= 0.0));
-        prop_assert!((x.iter().sum::<f64>() - 1.0).abs() <= 1e-13);
-        prop_assert_eq!(Simplex.value(&x), 0.0);
-        let top = v.iter().copied().fold(-INF, f64::max);
-        let (at, largest) = x.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).unwrap();
-        let tau = (v[at] - top) - largest;
-        for (v, x) in v.iter().zip(&x) {
-            let left = (v - top) - x;
-            if *x > 0.0 {
-                prop_assert!((left - tau).abs() <= 1e-14, "{left} {tau}");
-            } else {
-                prop_assert!(left <= tau + 1e-14, "{left} {tau}");
-            }
-        }
-    }
-
-    /// What is on the simplex stays where it is.
-    #[test]
-    fn simplex_projection_is_idempotent(v in simplex_point()) {
-        let mut x = v;
-        Simplex.prox(1.0, &mut x);
-        let mut again = x.clone();
-        Simplex.prox(1.0, &mut again);
-        for (x, again) in x.iter().zip(&again) {
-            prop_assert!((x - again).abs() <= 1e-14);
-        }
-    }
-}
-
-/// The threshold is the step times lambda; lambda alone would leave [1.5, 0, 0].
-#[test]
-fn the_l1_prox_thresholds_by_alpha_lambda() {
-    let mut theta = [2.0, 0.3, -0.1];
-    L1::new(0.5).unwrap().prox(0.5, &mut theta);
-    assert_eq!(theta, [1.75, 0.3 - 0.25, 0.0]);
-}
-
-#[test]
-fn ridge_and_elastic_net_in_numbers() {
-    let ridge = Ridge::from_weight(4.0).unwrap();
-    let mut theta = [3.0, -6.0];
-    ridge.prox(0.5, &mut theta);
-    assert_eq!(theta.map(f64::round), [1.0, -2.0]);
-    assert_eq!(
-        (ridge.value(&[1.0, -2.0]), ridge.conjugate(&[4.0, -8.0]), ridge.mu()),
-        (10.0, 10.0, 4.0)
-    );
-
-    let net = ElasticNet::from_weights(1.0, 1.0).unwrap();
-    let mut theta = [5.0, -0.5];
-    net.prox(1.0, &mut theta);
-    assert_eq!(theta, [2.0, 0.0]);
-    assert_eq!((net.value(&[2.0, 0.0]), net.conjugate(&[3.0, 0.5]), net.mu()), (4.0, 2.0, 1.0));
-    assert_eq!((net.g().lambda(), net.lambda()), (1.0, 1.0));
-}
-
-/// Strong convexity adds up through the combinators, and for the ridge it is exact: the law of the
-/// midpoint is tight.
-#[test]
-fn mu_adds_up_and_is_tight_for_the_ridge() {
-    let g = Ridged::new(Ridged::new(L1::new(1.0).unwrap(), 0.25).unwrap(), 0.5).unwrap();
-    assert_eq!(Tilted::new(g, vec![1.0]).unwrap().mu(), 0.75);
-    let ridge = Ridge::from_weight(3.0).unwrap();
-    let (ends, middle) = (0.5 * (ridge.value(&[1.0]) + ridge.value(&[5.0])), ridge.value(&[3.0]));
-    assert_eq!(ends - middle, ridge.mu() / 8.0 * 16.0);
-    for g in [Unregularized.into(), L1::new(1.0).unwrap().into(), AnyRegularizer::from(Simplex)] {
-        assert_eq!(g.mu(), 0.0);
-    }
-}
-
-#[test]
-fn constraints_are_infinite_outside() {
-    let g = BoxConstraint::new(-1.0, 2.0).unwrap().with_l1(3.0).unwrap();
-    assert_eq!(
-        (g.value(&[-1.0, 2.0]), g.value(&[0.0, 2.1]), g.value(&[-1.1, 0.0])),
-        (9.0, INF, INF)
-    );
-    assert_eq!((Simplex.value(&[0.25, 0.75]), Simplex.value(&[0.25, 0.25])), (0.0, INF));
-    assert_eq!((Simplex.value(&[-0.25, 1.25]), Simplex.value(&[1.0 + 1e-10, 0.0])), (INF, 0.0));
-    assert_eq!(Simplex.conjugate(&[-3.0, -1.0, -2.0]), -1.0);
-    assert_eq!(
-        (Unregularized.conjugate(&[0.0, -0.0]), Unregularized.conjugate(&[0.0, 1e-300])),
-        (0.0, INF)
-    );
-    let free = FreeTail::new(Simplex, 2);
-    assert_eq!((free.value(&[0.25, 0.75, 9.0]), free.value(&[0.25, 0.25, 0.5])), (0.0, INF));
-    assert_eq!((free.conjugate(&[1.0, 2.0, 0.0]), free.conjugate(&[1.0, 2.0, 1e-300])), (2.0, 2.0));
-    assert_eq!(
-        (free.conjugate(&[1.0, 2.0, 1e-11]), free.conjugate(&[0.0, 0.0, 1e-100])),
-        (INF, INF)
-    );
-    assert_eq!(FreeTail::new(Ridge::from_weight(1.0).unwrap(), 2).mu(), 0.0);
-    assert_eq!(
-        (L1::new(1.0).unwrap().conjugate(&[1.0, -1.0]), L1::new(1.0).unwrap().conjugate(&[-1.1])),
-        (0.0, INF)
-    );
-}
-
-/// Without bounds the projection shifts all alike; between 0 and infinity it is that onto the
-/// simplex.
-#[test]
-fn a_budget_is_spent() {
-    let free = Budget::new(3, BoxConstraint::new(-INF, INF).unwrap()).unwrap();
-    let mut theta = [5.0, -1.0, 2.0];
-    free.prox(1.0, &mut theta);
-    for (theta, expected) in theta.iter().zip([5.0 - 5.0 / 3.0, -1.0 - 5.0 / 3.0, 2.0 - 5.0 / 3.0])
-    {
-        assert!((theta - expected).abs() < 1e-14);
-    }
-    assert_eq!((free.conjugate(&[2.0; 3]), free.conjugate(&[2.0, 2.0, 3.0])), (2.0, INF));
-    // At most 0.4 each: the best two are full, the third takes the rest.
-    let capped = Budget::new(4, BoxConstraint::new(0.0, 0.4).unwrap()).unwrap();
-    assert!(
-        (capped.conjugate(&[3.0, 1.0, 2.0, -5.0]) - (0.4 * 3.0 + 0.4 * 2.0 + 0.2)).abs() < 1e-14
-    );
-    assert_eq!(
-        (capped.value(&[0.25; 4]), capped.value(&[0.5, 0.5, 0.0, 0.0]), capped.value(&[0.4; 4])),
-        (0.0, INF, INF)
-    );
-    let message =
-        |d, lo, hi| Budget::new(d, BoxConstraint::new(lo, hi).unwrap()).unwrap_err().to_string();
-    assert_eq!(
-        message(4, 0.0, 0.1),
-        "hi = 0.1, expected at least 0.25, so that 4 numbers can sum to 1"
-    );
-    assert_eq!(
-        message(4, 0.5, 1.0),
-        "lo = 0.5, expected at most 0.25, so that 4 numbers can sum to 1"
-    );
-}
-
-#[test]
-fn the_conjugate_of_a_half_line() {
-    let g = BoxConstraint::non_negative();
-    assert_eq!((g.conjugate(&[-1.0, 0.0]), g.conjugate(&[1e-300])), (0.0, INF));
-    // x >= 2, lambda = 1: sup (v - 1) x is 2 (v - 1) up to v = 1 and infinite beyond.
-    let g = BoxConstraint::new(2.0, INF).unwrap().with_l1(1.0).unwrap();
-    assert_eq!((g.conjugate(&[-1.0]), g.conjugate(&[1.0]), g.conjugate(&[1.1])), (-4.0, 0.0, INF));
-    // x <= 3, lambda = 1: infinite below v = -1, 0 up to v = 1, 3 (v - 1) beyond.
-    let g = BoxConstraint::new(-INF, 3.0).unwrap().with_l1(1.0).unwrap();
-    assert_eq!((g.conjugate(&[-1.1]), g.conjugate(&[-1.0]), g.conjugate(&[0.5])), (INF, 0.0, 0.0));
-    assert_eq!(g.conjugate(&[2.0]), 3.0);
-}
-
-/// A run that diverged must not look like one that reached the optimum.
-#[test]
-fn a_nan_is_never_answered_with_a_number() {
-    let bounded = BoxConstraint::new(0.0, 1.0).unwrap();
-    let budget = Budget::new(3, bounded).unwrap();
-    for g in [
-        Unregularized.into(),
-        L1::new(1.0).unwrap().into(),
-        bounded.into(),
-        budget.into(),
-        AnyRegularizer::from(Simplex),
-    ] {
-        for v in [[0.5, f64::NAN, 0.5], [f64::NAN; 3], [f64::NAN, 0.5, 0.5]] {
-            let mut theta = v;
-            g.prox(1.0, &mut theta);
-            assert!(theta.iter().any(|x| x.is_nan()), "{g:?}");
-            assert!(!g.conjugate(&v).is_finite(), "{g:?}");
-            assert!(!g.value(&v).is_finite() || g == AnyRegularizer::from(Unregularized), "{g:?}");
-        }
-    }
-    let mut theta = [INF, 0.0];
-    Simplex.prox(1.0, &mut theta);
-    assert!(theta[0].is_nan());
-    let mut theta = [f64::NEG_INFINITY, 0.0];
-    Simplex.prox(1.0, &mut theta);
-    assert_eq!(theta, [0.0, 1.0]);
-}
-
-#[test]
-#[should_panic(expected = "tilt and theta differ in length")]
-fn a_tilt_of_the_wrong_length_is_no_silent_truncation() {
-    Tilted::new(Unregularized, vec![1.0]).unwrap().step(1.0, &[0.0; 2], &mut [0.0; 2]);
-}
-
-#[test]
-fn invalid_settings_are_refused_and_quoted() {
-    for (bad, quoted) in [(f64::NAN, "NaN"), (-1.5, "-1.5"), (INF, "inf")] {
-        let errors = [
-            L1::new(bad).unwrap_err(),
-            Ridge::from_weight(bad).unwrap_err(),
-            BoxConstraint::non_negative().with_l1(bad).unwrap_err(),
-        ];
-        for error in errors {
-            assert_eq!(
-                error.to_string(),
-                format!("lambda = {quoted}, expected a finite number, 0 or above")
-            );
-        }
-        let error = ElasticNet::from_weights(1.0, bad).unwrap_err();
-        assert_eq!((error.name(), error.value()), ("l2", quoted));
-        assert_eq!(ElasticNet::from_weights(bad, 1.0).unwrap_err().name(), "l1");
-        let bytes = postcard::to_stdvec(&bad).unwrap();
-        assert!(postcard::from_bytes::<L1>(&bytes).is_err());
-        assert!(postcard::from_bytes::<Ridge>(&bytes).is_err());
-    }
-    let message = |lo, hi| BoxConstraint::new(lo, hi).unwrap_err().to_string();
-    assert_eq!(message(2.0, 1.0), "lo = 2.0, expected at most hi = 1.0");
-    assert_eq!(message(f64::NAN, 1.0), "lo = NaN, expected a number or -inf");
-    assert_eq!(message(0.0, f64::NAN), "hi = NaN, expected a number or inf");
-    assert_eq!(message(INF, INF), "lo = inf, expected a number or -inf");
-    assert_eq!(message(-INF, -INF), "hi = -inf, expected a number or inf");
-    let error = Tilted::new(Unregularized, vec![1.0, f64::NAN]).unwrap_err();
-    assert_eq!(error.to_string(), "tilt[1] = NaN, expected a finite number");
-    let read = |fields: [f64; 3]| {
-        postcard::from_bytes::<BoxConstraint>(
-            &postcard::to_stdvec(&(fields[0], fields[1], fields[2])).unwrap(),
-        )
-    };
-    assert!(read([0.0, 1.0, 0.5]).is_ok());
-    assert!(read([2.0, 1.0, 0.5]).is_err() && read([0.0, 1.0, -0.5]).is_err());
-    let bytes = postcard::to_stdvec(&vec![f64::NAN]).unwrap();
-    assert!(postcard::from_bytes::<Tilted<Unregularized>>(&bytes).is_err());
 }

@@ -1,6 +1,7 @@
 //! Many steps at once on one coordinate equal as many steps one by one, for every g that is a sum
 //! over coordinates.
 
+use super::drawn::{magnitude, signed};
 use innermean::regularizer::{
     AnyRegularizer, BoxConstraint, Coordinate, ElasticNet, FreeTail, L1, Regularizer, Ridge,
     Ridged, Simplex, Tilted, Unregularized,
@@ -9,17 +10,8 @@ use proptest::prelude::*;
 
 const INF: f64 = f64::INFINITY;
 
-/// `10^e` for e uniform between the bounds.
-fn magnitude(e: std::ops::Range<f64>) -> impl Strategy<Value = f64> {
-    e.prop_map(|e| 10f64.powf(e))
-}
-
-/// A number of either sign and any size that matters, zero among them.
 fn number() -> impl Strategy<Value = f64> {
-    prop_oneof![
-        1 => Just(0.0),
-        9 => (magnitude(-2.0..2.0), any::<bool>()).prop_map(|(x, sign)| if sign { x } else { -x }),
-    ]
+    signed(-2.0..2.0)
 }
 
 fn weight() -> impl Strategy<Value = f64> {

@@ -1,12 +1,9 @@
 //! The laws of `merit_laws.rs` for the merits of losses beyond a threshold, which are not least at
 //! 0, and the risks that they make.
 
+use super::drawn::magnitude;
 use innermean::{Excess, Exponential, Merit, Weighted};
 use proptest::prelude::*;
-
-fn magnitude(e: std::ops::Range<f64>) -> impl Strategy<Value = f64> {
-    e.prop_map(|e| 10f64.powf(e))
-}
 
 fn signed(e: std::ops::Range<f64>) -> impl Strategy<Value = f64> {
     let number = (magnitude(e), any::<bool>());

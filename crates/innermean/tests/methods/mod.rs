@@ -7,6 +7,7 @@ mod batch_answers;
 mod batch_methods;
 mod beyond;
 mod composition;
+mod composition_bellman;
 mod composition_calls;
 mod composition_state;
 mod constraints;

@@ -23,7 +23,8 @@ use crate::output::human::{grouped, significant};
 use crate::output::named_numbers::Heading;
 use crate::output::predictions::{OutColumn, OutTable};
 use crate::output::validation::Validated;
-use crate::run::application::{Application, Page, Part, Source};
+use crate::run::application::{Application, Source};
+use crate::run::page::{Page, Part};
 use crate::run::start::Start;
 
 /// All that the report draws on.

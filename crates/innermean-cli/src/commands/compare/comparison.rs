@@ -15,8 +15,8 @@ use super::progress::Line;
 use crate::output::human::{grouped, paragraph};
 use crate::output::trace::TraceFile;
 use crate::report::OutputFiles;
-use crate::run::application::all_different;
 use crate::run::interrupt;
+use crate::run::request::all_different;
 
 /// A problem as a comparison names it.
 pub(super) struct Named<'a> {

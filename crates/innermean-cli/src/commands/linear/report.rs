@@ -21,7 +21,8 @@ use crate::output::human::{Facts, grouped, significant};
 use crate::output::named_numbers::Heading;
 use crate::output::predictions::{OutColumn, OutTable};
 use crate::output::validation::Validated;
-use crate::run::application::{Application, Page, Part, Source};
+use crate::run::application::{Application, Source};
+use crate::run::page::{Page, Part};
 
 /// All that the report draws on.
 pub(super) struct LinearApplication<'a> {

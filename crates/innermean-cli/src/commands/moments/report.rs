@@ -14,7 +14,7 @@ use crate::output::human::{self, Facts, grouped, significant};
 use crate::output::named_numbers::{Heading, NamedNumbers};
 use crate::report::run::plain;
 use crate::report::{Kind, Report, Verdict, capital};
-use crate::run::application::Part;
+use crate::run::page::Part;
 
 /// Of the estimates.
 const HEADING: Heading = Heading { name: "regressor", number: "coefficient", sum: false };

@@ -21,7 +21,8 @@ use crate::output::estimates::Units;
 use crate::output::human::{grouped, significant};
 use crate::output::named_numbers::Heading;
 use crate::output::predictions::{OutColumn, OutTable};
-use crate::run::application::{Application, Page, Source};
+use crate::run::application::{Application, Source};
+use crate::run::page::Page;
 
 /// A policy that is being evaluated.
 pub(super) struct PolicyApplication<'a> {

@@ -11,7 +11,7 @@ use crate::flags::spelling::spelled;
 use crate::output::grid::Grid;
 use crate::output::human::{grouped, significant};
 use crate::report::{Chart, Series, Shape};
-use crate::run::application::{Page, Part};
+use crate::run::page::{Page, Part};
 
 /// A frontier of more assets than this is drawn without them.
 const MOST_ASSETS: usize = 60;

@@ -18,7 +18,8 @@ use crate::flags::columns::MissingChoice;
 use crate::flags::spelling::spelled;
 use crate::output::human::{grouped, significant};
 use crate::output::named_numbers::{Beside, Heading};
-use crate::run::application::{Application, Page, Source};
+use crate::run::application::{Application, Source};
+use crate::run::page::Page;
 use crate::run::start::Start;
 
 /// All that the report draws on.

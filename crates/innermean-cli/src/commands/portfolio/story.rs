@@ -9,7 +9,7 @@ use innermean_data::Returns;
 use crate::output::human::{grouped, significant};
 use crate::output::named_numbers::{Beside, Heading, NamedNumbers};
 use crate::report::{Chart, Series, Shape, capital};
-use crate::run::application::{Page, Part};
+use crate::run::page::{Page, Part};
 
 /// From this ratio of the largest to the least value on, equal ratios are drawn equally far.
 const WIDE_RANGE: f64 = 8.0;

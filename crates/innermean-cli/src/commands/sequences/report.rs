@@ -17,8 +17,9 @@ use crate::flags::spelling::spelled;
 use crate::output::grid::Grid;
 use crate::output::human::{duration, grouped, significant};
 use crate::output::predictions::{OutColumn, OutTable};
-use crate::run::application::{Application, Page, Part, Source};
+use crate::run::application::{Application, Source};
 use crate::run::interrupt;
+use crate::run::page::{Page, Part};
 
 /// The column of the likeliest class in the predictions.
 pub(super) const PREDICTED: &str = "predicted";

@@ -9,6 +9,7 @@ use crate::model::collapse::Collapsed;
 use crate::model::inner::{Fused, Inner};
 use crate::model::setting::{InvalidSetting, all_finite};
 
+mod passes;
 mod queries;
 
 /// `f_theta(x_i, y_ij) = c_ij link( <y_ij, theta> + intercept ) - b_i` with targets `b_i`, zero
