@@ -4,10 +4,13 @@
 //! stay in registers, sparse ones by scattered sums. Groups of rows and strips of the result are
 //! shared out to the threads; partial sums are added up in the order of the groups.
 
+use std::ops::Range;
+
 use self::dense::{DataRows, Packed};
 use crate::linalg::vector::update_with;
 use crate::model::collapse::{Collapsed, Row};
 use crate::model::inner::Inner;
+use crate::model::row_data::RowData;
 
 mod cuts;
 mod dense;
@@ -25,8 +28,8 @@ pub type Weight<'a> = dyn Fn(usize) -> f64 + Sync + 'a;
 /// term i; d rows of length d.
 pub fn weighted(f: &Collapsed, weight: &Weight<'_>) -> Vec<f64> {
     let (n, d) = (f.n_x() * f.ell(), f.d());
-    if let Some(rows) = f.dense() {
-        return of_rows(d, rows, weight);
+    if let Some(rows) = f.data() {
+        return of_data(d, rows, None, weight);
     }
     let data = Sparse(f);
     if f.numbers() * SCATTERED_COST > n * d {
@@ -80,6 +83,41 @@ pub fn of_centred_rows(d: usize, rows: &[f64], center: &[f64], weight: &Weight<'
     )
 }
 
+/// [`of_rows`], or [`of_centred_rows`] where there is a center, for rows that may be read a few at a
+/// time.
+pub(crate) fn of_data(
+    d: usize,
+    data: &RowData,
+    center: Option<&[f64]>,
+    weight: &Weight<'_>,
+) -> Vec<f64> {
+    let of = |rows: &[f64], weight: &Weight<'_>| match center {
+        Some(center) => of_centred_rows(d, rows, center, weight),
+        None => of_rows(d, rows, weight),
+    };
+    if let Some(rows) = data.held() {
+        return of(rows, weight);
+    }
+    let add = |rows: Range<usize>, strip: Range<usize>, out: &mut [f64]| {
+        data.visit(
+            d,
+            rows,
+            #[inline(always)]
+            |own, rows| {
+                let (count, of_piece) = (own.len(), |r: usize| weight(own.start + r));
+                let rows = dense::Contiguous { d, rows };
+                if let Some(center) = center {
+                    let rows = dense::Centred { rows, center };
+                    dense::add(d, &rows, 0..count, strip.clone(), &of_piece, out);
+                } else {
+                    dense::add(d, &rows, 0..count, strip.clone(), &of_piece, out);
+                }
+            },
+        );
+    };
+    cuts::fill(data.len() / d.max(1), d, add)
+}
+
 /// The diagonal of [`weighted`] without the rest.
 pub fn weighted_diagonal(f: &Collapsed, weight: &Weight<'_>) -> Vec<f64> {
     let mut diagonal = vec![0.0; f.d()];
@@ -90,14 +128,19 @@ pub fn weighted_diagonal(f: &Collapsed, weight: &Weight<'_>) -> Vec<f64> {
         |terms, partial| {
             for r in terms.start * f.ell()..terms.end * f.ell() {
                 let weight = weight(r);
-                match f.row(r / f.ell(), r % f.ell()) {
-                    Row::Dense(a) => update_with(partial, a, |sum, a| sum + weight * a * a),
-                    Row::Sparse(columns, a) => {
-                        for (l, a) in columns.iter().zip(a) {
-                            partial[*l as usize] += weight * a * a;
+                f.with_row(
+                    r / f.ell(),
+                    r % f.ell(),
+                    #[inline(always)]
+                    |row| match row {
+                        Row::Dense(a) => update_with(partial, a, |sum, a| sum + weight * a * a),
+                        Row::Sparse(columns, a) => {
+                            for (l, a) in columns.iter().zip(a) {
+                                partial[*l as usize] += weight * a * a;
+                            }
                         }
-                    }
-                }
+                    },
+                );
             }
         },
     );
@@ -110,14 +153,14 @@ pub fn sizes_of_sum(f: &Collapsed, w: &[f64]) -> Vec<f64> {
     f.blocks(true).add(1.0 / f.n_x() as f64, &mut sizes, |terms, partial| {
         let own = terms.start * f.ell()..terms.end * f.ell();
         for (r, w) in own.clone().zip(&w[own]) {
-            match f.row(r / f.ell(), r % f.ell()) {
+            f.with_row(r / f.ell(), r % f.ell(), |row| match row {
                 Row::Dense(a) => update_with(partial, a, |sum, a| sum + (a * w).abs()),
                 Row::Sparse(columns, a) => {
                     for (l, a) in columns.iter().zip(a) {
                         partial[*l as usize] += (a * w).abs();
                     }
                 }
-            }
+            });
         }
     });
     sizes

@@ -9,7 +9,8 @@ use self::matrix::{Matrix, Shape};
 use crate::linalg::blocks::Blocks;
 use crate::linalg::gram;
 use crate::model::inner::Inner;
-use crate::model::numbers::Numbers;
+use crate::model::inner::Lost;
+use crate::model::row_data::RowData;
 
 mod columns;
 mod matrix;
@@ -60,12 +61,12 @@ impl Collapsed {
         }
     }
 
-    /// Predictors `<a_i, theta> + b_i` at hand as rows `a_i` of length `d`, ell = 1: a vector, or
-    /// memory that is shared.
+    /// Predictors `<a_i, theta> + b_i` at hand as rows `a_i` of length `d`, ell = 1: a vector,
+    /// memory that is shared, or rows that are read when they are looked at.
     ///
     /// # Panics
     /// Unless there is one offset for each row.
-    pub fn from_rows(d: usize, rows: impl Into<Numbers>, offsets: Vec<f64>) -> Self {
+    pub fn from_rows(d: usize, rows: impl Into<RowData>, offsets: Vec<f64>) -> Self {
         let rows = rows.into();
         assert_eq!(rows.len(), d * offsets.len(), "one offset for each row");
         Self::of_parts(Shape { d, ell: 1 }, Matrix::Dense(rows), offsets)
@@ -181,17 +182,36 @@ impl Collapsed {
     }
 
     /// Row c of `Abar_i`.
+    ///
+    /// # Panics
+    /// If rows are read when they are looked at, and lie nowhere: see [`Self::with_row`].
     #[inline(always)]
     pub fn row(&self, i: usize, c: usize) -> Row<'_> {
         self.rows.row(self.shape, i, c)
     }
 
-    /// All rows one after the other, unless they are sparse.
+    /// Runs `work` on row c of `Abar_i`.
+    #[inline(always)]
+    pub fn with_row<R>(&self, i: usize, c: usize, work: impl FnOnce(Row<'_>) -> R) -> R {
+        self.rows.with_row(self.shape, i, c, work)
+    }
+
+    /// All rows one after the other, unless they are sparse or not in memory.
     pub fn dense(&self) -> Option<&[f64]> {
+        self.data().and_then(RowData::held)
+    }
+
+    /// All rows, unless they are sparse.
+    pub fn data(&self) -> Option<&RowData> {
         match &self.rows {
             Matrix::Dense(rows) => Some(rows),
             Matrix::Sparse(_) => None,
         }
+    }
+
+    /// What could not be read of the rows.
+    fn check(&self) -> Result<(), Lost> {
+        self.data().map_or(Ok(()), RowData::check)
     }
 
     /// How many numbers the rows hold.

@@ -68,19 +68,20 @@ impl Rows {
         let d = rounded.len();
         let n = Double::from(self.n_x as f64);
         let mut mean = vec![Double::ZERO; d];
-        for (i, row) in rows.chunks_exact(d).enumerate() {
+        rows.each_row(d, |i, row| {
             let weight = Double::from(if weights.is_empty() { 1.0 } else { weights[i] });
             mean.iter_mut().zip(row).for_each(|(sum, x)| *sum += weight * Double::from(*x));
-        }
+        });
         self.b.iter_mut().zip(offsets).for_each(|(b, offset)| *b = Double::from(*offset));
         for sum in &mut mean {
             *sum = *sum / n;
         }
-        for (out, row) in self.a.chunks_exact_mut(d).zip(rows.chunks_exact(d)) {
-            for ((out, x), mean) in out.iter_mut().zip(row).zip(&mean) {
+        rows.each_row(d, |i, row| {
+            let out = self.a[i * d..(i + 1) * d].iter_mut();
+            for ((out, x), mean) in out.zip(row).zip(&mean) {
                 *out = Double::from(*x) - *mean;
             }
-        }
+        });
         self.mean = Some((mean, rounded.to_vec()));
     }
 
