@@ -4,8 +4,6 @@
 //! stay in registers, sparse ones by scattered sums. Groups of rows and strips of the result are
 //! shared out to the threads; partial sums are added up in the order of the groups.
 
-use std::ops::Range;
-
 use self::dense::{DataRows, Packed};
 use crate::linalg::vector::update_with;
 use crate::model::collapse::{Collapsed, Row};
@@ -83,39 +81,25 @@ pub fn of_centred_rows(d: usize, rows: &[f64], center: &[f64], weight: &Weight<'
     )
 }
 
-/// [`of_rows`], or [`of_centred_rows`] where there is a center, for rows that may be read a few at a
-/// time.
+/// [`of_rows`], or [`of_centred_rows`] where there is a center, for rows that may be read when they
+/// are looked at.
 pub(crate) fn of_data(
     d: usize,
     data: &RowData,
     center: Option<&[f64]>,
     weight: &Weight<'_>,
 ) -> Vec<f64> {
-    let of = |rows: &[f64], weight: &Weight<'_>| match center {
-        Some(center) => of_centred_rows(d, rows, center, weight),
-        None => of_rows(d, rows, weight),
+    let read = match (data.held(), center) {
+        (Some(rows), Some(center)) => return of_centred_rows(d, rows, center, weight),
+        (Some(rows), None) => return of_rows(d, rows, weight),
+        (None, _) => dense::Read { d, data, center },
     };
-    if let Some(rows) = data.held() {
-        return of(rows, weight);
-    }
-    let add = |rows: Range<usize>, strip: Range<usize>, out: &mut [f64]| {
-        data.visit(
-            d,
-            rows,
-            #[inline(always)]
-            |own, rows| {
-                let (count, of_piece) = (own.len(), |r: usize| weight(own.start + r));
-                let rows = dense::Contiguous { d, rows };
-                if let Some(center) = center {
-                    let rows = dense::Centred { rows, center };
-                    dense::add(d, &rows, 0..count, strip.clone(), &of_piece, out);
-                } else {
-                    dense::add(d, &rows, 0..count, strip.clone(), &of_piece, out);
-                }
-            },
-        );
-    };
-    cuts::fill(data.len() / d.max(1), d, add)
+    cuts::fill(
+        data.len() / d.max(1),
+        d,
+        #[inline(always)]
+        |rows, strip, out| dense::add(d, &read, rows, strip, weight, out),
+    )
 }
 
 /// The diagonal of [`weighted`] without the rest.

@@ -2,8 +2,8 @@
 //!
 //! A pass visits rows in *pieces*. Rows in memory are one piece; others are brought into a window
 //! that each thread keeps, from a file or by a formula from other rows. Pieces are cut at multiples
-//! of [`UNIT`] rows from where a pass begins, and all kernels add up row after row within smaller
-//! units: the bits are those of rows in memory.
+//! of [`UNIT`] rows from where a pass begins, and all kernels add up row after row: the bits are
+//! those of rows in memory.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -55,8 +55,8 @@ struct Pieces {
     lost: OnceLock<Lost>,
 }
 
-/// Pieces begin at multiples of so many rows: of what kernels take at a time, 4, 64, 96 or 192.
-const UNIT: usize = 192;
+/// Pieces have a multiple of so many rows: of the 4 that kernels take at a time, and of all tiles.
+const UNIT: usize = 256;
 /// Numbers in a window, about: they stay in the second cache.
 const WINDOW: usize = 1 << 15;
 /// Whoever asks for fewer rows, not behind those before, jumps about.
