@@ -190,7 +190,7 @@ fn rows_that_are_lost_end_a_run_by_their_name() {
         let problem = market.problem(DownsideSquare::new(4.0).expect("above 0"), Simplex);
         let ended = solve(&problem.expect("finite means"), &[1.0 / 7.0; 7]);
         let said = match ended {
-            Ok(solution) => solution.failure.map_or_else(String::new, |lost| lost.to_string()),
+            Ok(solution) => solution.failure.unwrap_or_default(),
             Err(error) => error.to_string(),
         };
         assert!(said.contains("row ") && said.contains("the disk is gone"), "{reads}: {said}");

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use innermean::Status;
-use innermean_apps::linear::{ClassWeights, LinearData, LinearSettings, LinearTask, Loss};
+use innermean_apps::linear::{ClassWeights, LinearData, LinearSettings, LinearTask, Loss, Rows};
 use innermean_apps::validation::Validation;
 use innermean_data::Keys;
 use serde::Serialize;

@@ -109,8 +109,8 @@ impl FileNumbers {
     ) -> Result<(), E> {
         let most = (rows * width).max(1);
         if let Some(mapped) = &self.mapped {
-            let pieces = mapped.as_ref().chunks(most).enumerate();
-            return pieces.map(|(k, numbers)| work(k * most, numbers)).collect();
+            let mut pieces = mapped.as_ref().chunks(most).enumerate();
+            return pieces.try_for_each(|(k, numbers)| work(k * most, numbers));
         }
         let mut numbers = vec![0.0; most.min(self.count)];
         let mut first = 0;

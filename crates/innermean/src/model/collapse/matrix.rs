@@ -139,9 +139,7 @@ impl Matrix {
     #[inline(always)]
     pub(super) fn size_squared(&self, shape: Shape, i: usize) -> f64 {
         match self {
-            Matrix::Dense(rows) => {
-                rows.with(shape.d, shape.rows(&(i..i + 1)), |rows| norm_squared(rows))
-            }
+            Matrix::Dense(rows) => rows.with(shape.d, shape.rows(&(i..i + 1)), norm_squared),
             Matrix::Sparse(rows) => norm_squared(rows.term(i)),
         }
     }
