@@ -232,8 +232,8 @@ fn rows_larger_than_memory_are_solved_where_they_are() {
 }
 
 /// 31 MB of features within so much address space that they cannot be mapped beside what a program
-/// takes for itself, or within so much memory that no copy fits: the bits of a run without a limit.
-/// Features of several sizes are scaled, a 1 is put behind each row or left out.
+/// takes for itself: the bits of a run without a limit. Features of several sizes are scaled, a 1 is
+/// put behind each row or left out.
 #[cfg(target_os = "linux")]
 #[test]
 fn rows_that_cannot_be_mapped_are_read_with_the_same_bits() {
@@ -250,16 +250,12 @@ fn rows_that_cannot_be_mapped_are_read_with_the_same_bits() {
         let free = desk.run(&format!("{flags} --json"));
         assert_ne!(free.code, Some(2), "{flags}: {}", free.err);
         let free: Value = serde_json::from_str(&free.out).expect("one object");
-        for run in [
-            desk.run_within(98_304, &format!("{flags} --json")),
-            desk.run_with_data(49_152, &format!("{flags} --json")),
-        ] {
-            assert_ne!(run.code, Some(2), "{flags}: {}", run.err);
-            let read: Value = serde_json::from_str(&run.out).expect("one object");
-            assert!(read["notes"].to_string().contains("whenever they are looked at"), "{flags}");
-            for key in ["theta", "objective", "certificate", "status", "fit", "log_loss"] {
-                assert_eq!(read[key], free[key], "{key} of {flags}");
-            }
+        let run = desk.run_within(98_304, &format!("{flags} --json"));
+        assert!(matches!(run.code, Some(0 | 1)), "{flags}: {}", run.err);
+        let read: Value = serde_json::from_str(&run.out).expect("one object");
+        assert!(read["notes"].to_string().contains("whenever they are looked at"), "{flags}");
+        for key in ["theta", "objective", "certificate", "status", "fit", "log_loss"] {
+            assert_eq!(read[key], free[key], "{key} of {flags}");
         }
     };
     for risk in ["absolute", "semivariance", "huber", "cvar", "entropic", "kelly --percent"] {

@@ -120,15 +120,15 @@ pub(crate) fn fits_into_memory(flags: &str, sizes: &[usize]) -> Result<()> {
     Ok(())
 }
 
-/// The rows of a file where they are: mapped into memory where a copy would fit too, for whoever
-/// needs one, and otherwise read whenever they are looked at, as a note says.
+/// The rows of a file where they are: mapped into memory where a copy would fit too, with room to
+/// spare, for whoever needs one, and otherwise read whenever they are looked at, as a note says.
 pub(crate) fn rows_where_they_are(
     numbers: FileNumbers,
     width: usize,
     notes: &mut Vec<String>,
 ) -> RowData {
     let bytes = size_of::<f64>() * numbers.len();
-    let rows = rows_of_file(numbers, width, limits().lacking(bytes as u64 / 2, 0).is_none());
+    let rows = rows_of_file(numbers, width, limits().lacking(bytes as u64, 0).is_none());
     if rows.held().is_none() {
         notes.push(
             "The rows are read from the file whenever they are looked at: they would not fit into \
