@@ -342,7 +342,7 @@ impl Merit for Whole {
     }
 
     /// It has none itself: those of F are asked of f.
-    fn seconds(&self, terms: Range<usize>, _: &[f64], out: &mut [f64]) -> bool {
+    fn hessian_diagonal(&self, terms: Range<usize>, _: &[f64], out: &mut [f64]) -> bool {
         if self.has_seconds {
             out[..terms.len()].fill(0.0);
         }
