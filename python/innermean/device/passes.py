@@ -119,7 +119,7 @@ class Groups:
         return value, slope, found
 
     def hessian(self, theta: Tensor, loss: Loss) -> Tensor:
-        """The sum over groups of phi'' times the square of the mean gradient, Gauss and Newton's."""
+        """The sum over groups of phi'' times the square of the mean gradient: Gauss-Newton's."""
         links = self._links(theta)
         second = loss(self._mean(links))[2]
         slopes = self._slopes(links)

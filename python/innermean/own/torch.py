@@ -67,7 +67,8 @@ class _Torch(Rows):
             self._at = (theta.tobytes(), pull)
         else:
             with self._torch.no_grad():
-                values = self._torch.cat([self._many(at, *self._of(some)) for some in self._parts()])
+                found = [self._many(at, *self._of(some)) for some in self._parts()]
+            values = self._torch.cat(found)
         return _home(self._means(values, self._lengths)).reshape(-1)
 
     def weighted(self, theta: Floats, w: Floats) -> Floats:
