@@ -225,8 +225,8 @@ def kernel(
 
     Notes
     -----
-    Loops are faster than ``y @ theta``, which calls BLAS for a handful of numbers. Both functions are
-    tried on the first row; what they raise in the midst of a run is printed and not raised.
+    Loops are faster than ``y @ theta``, which calls BLAS for a handful of numbers. Both functions
+    are tried on the first row; what they raise in the midst of a run is printed and not raised.
     """
     x, y, starts = data(x, y, groups)
     return _made(f, vjp, d, ell, x, y, starts, affine, convex)
