@@ -186,7 +186,7 @@ fn rounded(x: &[Double]) -> Vec<f64> {
 impl State {
     /// A Newton step. Whether it has found the minimum, and the duals are new ones.
     fn step(&mut self, oracle: &mut Oracle<'_>, g: &Parts) -> bool {
-        let (w, seconds) = self.kinks.merits(oracle, &rounded(&self.f_bar));
+        let (w, curvatures) = self.kinks.merits(oracle, &rounded(&self.f_bar));
         let exact: Vec<Double> = w.iter().map(|w| Double::from(*w)).collect();
         let gradient: Vec<Double> = self
             .rows
@@ -196,7 +196,7 @@ impl State {
             .map(|(l, u)| *u + self.slope(g, l))
             .collect();
         let size = |l: usize| self.rows.size(l, &exact) + self.slope(g, l).hi.abs();
-        let (delta, flat) = self.direction(oracle, g, &seconds, gradient.clone(), size);
+        let (delta, flat) = self.direction(oracle, g, &curvatures, gradient.clone(), size);
         let gain =
             gradient.iter().zip(&delta).fold(Double::ZERO, |sum, (u, delta)| sum + *u * *delta).hi;
         let along = self.rows.linear(&delta);
@@ -296,14 +296,14 @@ impl State {
         &self,
         oracle: &Oracle<'_>,
         g: &Parts,
-        seconds: &[f64],
+        curvatures: &[f64],
         gradient: Vec<Double>,
         size: impl Fn(usize) -> f64,
     ) -> (Vec<Double>, bool) {
         let d = gradient.len();
-        let mut matrix = self.rows.gram(seconds);
+        let mut matrix = self.rows.gram(curvatures);
         if self.damping > 0.0 {
-            let most = Double::from(self.damping * self.kinks.bend(oracle, seconds));
+            let most = Double::from(self.damping * self.kinks.bend(oracle, curvatures));
             matrix.iter_mut().zip(&self.gram).for_each(|(entry, gram)| *entry += most * *gram);
         }
         for (l, part) in g.parts.iter().enumerate() {

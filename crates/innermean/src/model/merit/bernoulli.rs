@@ -181,7 +181,7 @@ impl ScalarMerit for Bernoulli {
 
     /// `q / u^2 + (1 - q) / (1 - u)^2`
     #[inline(always)]
-    fn second(&self, i: usize, u: f64) -> f64 {
+    fn second_derivative(&self, i: usize, u: f64) -> f64 {
         let q = self.proportions[i];
         let part = |q: f64, u: f64| if q == 0.0 { 0.0 } else { q / (u * u) };
         part(q, u) + part(1.0 - q, 1.0 - u)
@@ -228,7 +228,7 @@ impl ScalarMerit for Bernoulli {
     }
 
     fn curvature_at(&self, i: usize, u: f64) -> Option<f64> {
-        Some(self.second(i, u))
+        Some(self.second_derivative(i, u))
     }
 
     #[inline(always)]

@@ -92,7 +92,7 @@ impl ScalarMerit for Exponential {
     }
 
     #[inline(always)]
-    fn second(&self, _: usize, u: f64) -> f64 {
+    fn second_derivative(&self, _: usize, u: f64) -> f64 {
         self.rate * self.weight * (self.rate * u).exponential()
     }
 
@@ -153,7 +153,7 @@ impl ScalarMerit for Exponential {
     }
 
     fn curvature_at(&self, i: usize, u: f64) -> Option<f64> {
-        Some(self.second(i, u))
+        Some(self.second_derivative(i, u))
     }
 
     #[inline(always)]

@@ -122,7 +122,7 @@ impl ScalarMerit for Logistic {
 
     /// `s(t) (1 - s(t))`, `t = -y_i u`
     #[inline(always)]
-    fn second(&self, _: usize, u: f64) -> f64 {
+    fn second_derivative(&self, _: usize, u: f64) -> f64 {
         let e = exp(-u.abs());
         e / ((1.0 + e) * (1.0 + e))
     }

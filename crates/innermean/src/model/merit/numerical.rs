@@ -113,7 +113,7 @@ impl<C: Curve> ScalarMerit for Numerical<C> {
 
     fn curvature_at(&self, i: usize, u: f64) -> Option<f64> {
         let unknown = self.max_curvature.is_infinite() && !self.kinked;
-        unknown.then(|| self.second(i, u))
+        unknown.then(|| self.second_derivative(i, u))
     }
 
     fn max_slope(&self) -> f64 {

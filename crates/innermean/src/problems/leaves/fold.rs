@@ -96,7 +96,7 @@ fn close(mut open: Vec<Open>, shape: &Shape, want: Want, sums: &mut [f64]) -> Re
             }
             Want::Hessian => {
                 let mut second = [0.0];
-                merit.seconds(0..1, &f_bar, &mut second);
+                merit.hessian_diagonal(0..1, &f_bar, &mut second);
                 let (bend, mut from) = (second[0] * share * share, 0);
                 for (l, x) in jacobian.iter().enumerate() {
                     axpy(bend * x, &jacobian[..=l], &mut sums[from..=from + l]);

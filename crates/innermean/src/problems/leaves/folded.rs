@@ -320,6 +320,12 @@ impl Whole {
         let (gamma, lipschitz) = shape.loss.constants();
         Whole { gamma, lipschitz, has_seconds: shape.has_hessian() }
     }
+
+    /// The same where the phi that leaves of [`Loss::Own`](super::Loss::Own) add up is known.
+    #[must_use]
+    pub fn behind(self, merit: &dyn Merit) -> Self {
+        Whole { gamma: merit.gamma(), lipschitz: merit.lipschitz(1), ..self }
+    }
 }
 
 impl Merit for Whole {
@@ -336,7 +342,7 @@ impl Merit for Whole {
     }
 
     /// It has none itself: those of F are asked of f.
-    fn seconds(&self, terms: Range<usize>, _: &[f64], out: &mut [f64]) -> bool {
+    fn hessian_diagonal(&self, terms: Range<usize>, _: &[f64], out: &mut [f64]) -> bool {
         if self.has_seconds {
             out[..terms.len()].fill(0.0);
         }
