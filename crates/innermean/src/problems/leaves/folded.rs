@@ -311,6 +311,12 @@ impl Whole {
         let (gamma, lipschitz) = shape.loss.constants();
         Whole { gamma, lipschitz, has_seconds: shape.has_hessian() }
     }
+
+    /// The same where the phi that leaves of [`Loss::Own`](super::Loss::Own) add up is known.
+    #[must_use]
+    pub fn behind(self, merit: &dyn Merit) -> Self {
+        Whole { gamma: merit.gamma(), lipschitz: merit.lipschitz(1), ..self }
+    }
 }
 
 impl Merit for Whole {
