@@ -199,9 +199,8 @@ impl Case {
     }
 }
 
-/// As the one that the command line generates, over a fifth of its days.
 fn embedded_portfolio() -> Market {
-    Market::generated(1448, 25, 1)
+    Market::generated(7240, 25, 1)
 }
 
 #[test]

@@ -117,7 +117,7 @@ fn the_order_of_the_curves_is_the_papers() {
     assert!(markdown.contains("on 1 of 1 set"), "{markdown}");
     let svg =
         fs::read_to_string(desk.path().join("reproduction/figure1-paper.svg")).expect("a picture");
-    assert!(svg.contains("Europe ME"), "{svg}");
+    assert!(svg.contains("SVRPDA-II"), "{svg}");
     let page = fs::metadata(desk.path().join("reproduction/index.html")).expect("the page").len();
     assert!(page < 1_000_000, "{page} bytes");
 }
