@@ -93,6 +93,9 @@ class Problem:
             raise ValueError(
                 f"phi: {phi.kind} is of {phi._ell} numbers, but f returns {f.ell}"
             )
+        given = phi._terms
+        if given not in (None, f.terms):
+            raise ValueError(f"phi: expected one for each of {f.terms} terms, got {given}")
         curve = self.g._curve
         own = None if curve is None else curve.core
         self._core = _innermean.Problem(*f._with(phi), self.g._said(), own)

@@ -14,12 +14,12 @@ __all__ = ["Tensor", "on", "placed", "vector"]
 Tensor = Any
 
 
-def placed(device: Any) -> Any:
-    """The device by that name; an error says what is missing."""
+def placed(device: Any, what: str = "device") -> Any:
+    """The device by that name; an error says what is missing, for what."""
     try:
         import torch
     except ImportError as error:
-        raise ImportError(f"device={device!r} needs torch: pip install innermean[torch]") from error
+        raise ImportError(f"{what} needs torch: pip install innermean[torch]") from error
     try:
         found = torch.device(device)
         torch.empty(1, dtype=torch.float64, device=found)

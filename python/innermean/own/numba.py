@@ -7,17 +7,22 @@ import threading
 from collections.abc import Iterator
 from typing import Any, Callable
 
+import numpy as np
+
 from innermean import _innermean
 from innermean._arrays import Floats, Integers
 from innermean.own.rows import Own, data
 
 __all__ = ["kernel"]
 
+#: Sums of f and products with its derivative as C functions, f and vjp, and whether vjp returns f.
+Compiled = tuple[Any, Any, Any, Any, bool]
+
 #: Compiled functions by f, vjp and widths; the number of rows is no part of it.
-_COMPILED: dict[Any, tuple[Any, Any, bool]] = {}
+_COMPILED: dict[Any, Compiled] = {}
 
 
-def _compiled(f: Any, vjp: Any, d: int, ell: int, wide: tuple[int, int]) -> tuple[Any, Any, bool]:
+def _compiled(f: Any, vjp: Any, d: int, ell: int, wide: tuple[int, int]) -> Compiled:
     key = (f, vjp, d, ell, wide)
     if key not in _COMPILED:
         _COMPILED[key] = _compile(f, vjp, d, ell, *wide)
@@ -103,12 +108,12 @@ def _copies(d: int) -> tuple[Any, Any, Any]:
     return here, zeros, add
 
 
-def _compile(f: Any, vjp: Any, d: int, ell: int, p: int, q: int) -> tuple[Any, Any, bool]:
+def _compile(f: Any, vjp: Any, d: int, ell: int, p: int, q: int) -> Compiled:
     with _vectors():
         return _compile_now(f, vjp, d, ell, p, q)
 
 
-def _compile_now(f: Any, vjp: Any, d: int, ell: int, p: int, q: int) -> tuple[Any, Any, bool]:
+def _compile_now(f: Any, vjp: Any, d: int, ell: int, p: int, q: int) -> Compiled:
     import numba
     from numba import types
 
@@ -177,7 +182,21 @@ def _compile_now(f: Any, vjp: Any, d: int, ell: int, p: int, q: int) -> tuple[An
             types.void(doubles, doubles, doubles, types.int64, doubles, doubles, doubles)
         )(product_),
     )
-    return (*made, knows)
+    return (*made, value, product, knows)
+
+
+def _try(value: Any, product: Any, d: int, ell: int, x: Floats, y: Floats) -> None:
+    """Calls both for the first row as Python does: an error in the midst of a run goes unseen."""
+    theta, out = np.zeros(d), np.zeros(d)
+    for name, call in (
+        ("f", lambda: value(theta, x[0], y[0])),
+        ("vjp", lambda: product(theta, x[0], y[0], 1.0 if ell == 1 else np.ones(ell), out)),
+    ):
+        try:
+            call()
+        except Exception as error:
+            sentence = f"{name}: it fails for theta = 0 and the first row: {error}"
+            raise ValueError(sentence) from error
 
 
 def kernel(
@@ -206,7 +225,8 @@ def kernel(
 
     Notes
     -----
-    Loops are faster than ``y @ theta``, which calls BLAS for a handful of numbers.
+    Loops are faster than ``y @ theta``, which calls BLAS for a handful of numbers. Both functions
+    are tried on the first row; what they raise in the midst of a run is printed and not raised.
     """
     x, y, starts = data(x, y, groups)
     return _made(f, vjp, d, ell, x, y, starts, affine, convex)
@@ -224,7 +244,8 @@ def _made(
     convex: bool,
 ) -> Own:
     widths = (x.shape[1], y.shape[1])
-    sum_, product, knows = _compiled(f, vjp, d, ell, widths)
+    sum_, product, *functions, knows = _compiled(f, vjp, d, ell, widths)
+    _try(*functions, d, ell, x, y)
     facts = (affine, convex, knows)
     core = _innermean.F.kernel(sum_.address, product.address, d, ell, starts, x, y, widths, facts)
     return Own("kernel", core, (_made, (f, vjp, d, ell, x, y, starts, affine, convex)))

@@ -140,7 +140,7 @@ def torch(
     """
     from innermean.device.tensors import on, placed
 
-    where = placed(device)
+    where = placed(device, "innermean.torch")
     y = _table(on(y, "y", where), "y")
     order, starts = sort(_at_home(groups), len(y))
     terms = len(starts) - 1
