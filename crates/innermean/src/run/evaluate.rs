@@ -142,6 +142,11 @@ impl<'p> Evaluator<'p> {
         self.way = Way::Unasked;
     }
 
+    /// Whether some bound from below holds for all theta.
+    pub(crate) fn has_bound_from_below(&self) -> bool {
+        self.memory.below.0 > f64::NEG_INFINITY
+    }
+
     /// The first pass over the data that failed.
     pub(crate) fn lost(&self) -> Option<Lost> {
         self.problem.inner.lost()
@@ -341,6 +346,8 @@ impl<'p> Evaluator<'p> {
         match exact {
             Some(exact) if (exact - here.objective).abs() > DIGITS * here.magnitude => {
                 here.objective = exact;
+                // Of numbers that are as good as noise the size is noise, too.
+                here.magnitude = (exact - g).abs() + g.abs();
                 here.rounding = f64::EPSILON * here.magnitude;
             }
             // The bound is that of the other objective.
