@@ -26,8 +26,8 @@ use proven::Proven;
 
 /// An objective this many times that of the origin is no answer, however flat it is there.
 const WORSE_THAN_ORIGIN: f64 = 1e3;
-/// What a Newton step would gain is an estimate of what is left. Where nothing moves any more, so
-/// many times as much is taken for that.
+/// The gain of a Newton step is an estimate of the gap. Where nothing moves any more, this many
+/// times that gain is taken for the gap.
 const MARGIN_OF_GAIN: f64 = 1e3;
 /// The least stationarity that double precision can tell from none.
 const LAST_DIGIT: f64 = 1e-14;

@@ -74,8 +74,8 @@ impl Evaluator<'_> {
         size * ROUNDING <= DIGITS * objective.abs()
     }
 
-    /// The objective of averages that may be so close to 1 that what is left to it has lost its
-    /// digits.
+    /// The objective of averages that may be so close to 1 that their distance from it has lost
+    /// its digits.
     fn mirrored(&mut self, theta: &[f64]) -> Option<f64> {
         let Evaluator { problem, f_bar, w, .. } = self;
         let f = problem.inner;
