@@ -21,12 +21,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::arrays::{array, numbers};
-use crate::batched::{Asked, Batched};
 use crate::caller::{Caller, aside, beside};
-use crate::curve::Curve;
 use crate::errors::{json, refused, settings};
-use crate::kernel::{self, Kernel, Rows};
 use crate::leaves::{Asking, Far};
+use crate::own::batched::{Asked, Batched};
+use crate::own::curve::Curve;
+use crate::own::kernel::{self, Kernel, Rows};
 use crate::parts::{self, Said};
 use crate::piece::Piece;
 use crate::solution::{About, fields};
