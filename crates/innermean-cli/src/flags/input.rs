@@ -86,7 +86,7 @@ pub(crate) fn takes_moments(
     Ok(asked || (file.is_file() && lacks()))
 }
 
-/// Refuses moments of so many columns that could not be kept.
+/// Refuses moments of more columns than memory can hold.
 pub(crate) fn moments_fit(file: &Path, columns: usize) -> Result<()> {
     /// Matrices at a time: of pieces that wait to be joined.
     const MATRICES: u64 = 8;

@@ -29,7 +29,7 @@
 use serde::{Deserialize, Serialize};
 
 use self::kinks::Kinks;
-use super::{Ask, Chosen, Family, Form, Listed, Method, MethodInfo, Rate};
+use super::{Ask, Chosen, Family, Form, Listed, Method, MethodInfo, Rate, multipliers};
 use crate::linalg::gram;
 use crate::linalg::precise::{Double, Factor, Rows};
 use crate::model::problem::Objective;
@@ -49,7 +49,8 @@ const MOST_DAMPING: f64 = 1e3;
 const SHORT_STEP: f64 = 0.05;
 /// The longest multiple of a step.
 const LONGEST: f64 = 1e6;
-/// The same along a direction in which P seems to fall for ever.
+/// The same along a direction in which P seems to fall for ever, in units of the largest coordinate:
+/// so far out nothing is left of where the step began.
 const ENDLESS: f64 = 1e30;
 /// Halvings of the interval in which the slope along a step vanishes.
 const HALVINGS: usize = 60;
@@ -147,6 +148,16 @@ impl Method for Precise {
         if g.budget && s.endless.is_empty() {
             oracle.problem().allow(&mut s.shown);
         }
+        // What is smoothed may be finite where P is not, as exponentials soon are next to a bound:
+        // the point before stands until then.
+        let may_jump = oracle.phi().gamma() == 0.0 && !oracle.phi().has_kinks();
+        if may_jump && s.shown.iter().all(|x| x.is_finite()) {
+            let mut f_bar = vec![0.0; s.f_bar.len()];
+            oracle.pass().means(&s.shown, &mut f_bar);
+            if !oracle.problem().loss(&f_bar).is_finite() {
+                s.shown.copy_from_slice(&s.rounded);
+            }
+        }
     }
 
     /// Shows what the steps have found.
@@ -189,15 +200,17 @@ impl State {
         let gain =
             gradient.iter().zip(&delta).fold(Double::ZERO, |sum, (u, delta)| sum + *u * *delta).hi;
         let along = self.rows.linear(&delta);
-        let longest = if flat { ENDLESS } else { LONGEST };
+        let largest = self.theta.iter().fold(1.0, |most: f64, x| most.max(x.hi.abs()));
+        let endless = ENDLESS * largest;
+        let longest = if flat { endless } else { LONGEST };
         let t = self.length(oracle, g, &delta, &along, longest);
-        if t >= ENDLESS && !g.parts.iter().zip(&delta).all(|(part, delta)| part.recedes(-delta.hi))
+        if t >= endless && !g.parts.iter().zip(&delta).all(|(part, delta)| part.recedes(-delta.hi))
         {
             // A bound or a ridge ends it, further out than numbers tell.
-            self.kinks.renew(g, &self.theta);
+            self.renew(oracle, g);
             return true;
         }
-        if flat && t >= ENDLESS {
+        if flat && t >= endless {
             self.endless = delta.iter().map(|delta| -delta.value()).collect();
             self.theta.fill(Double::from(f64::INFINITY));
             return false;
@@ -222,9 +235,14 @@ impl State {
             !flat && t > SHORT_STEP && gain <= (LEFT_OF_SMOOTHED * change).max(ROUNDING * size)
                 || t == 0.0;
         if settled {
-            self.kinks.renew(g, &self.theta);
+            self.renew(oracle, g);
         }
         settled
+    }
+
+    fn renew(&mut self, oracle: &Oracle<'_>, g: &Parts) {
+        let least = multipliers::least_penalty(oracle, &rounded(&self.f_bar));
+        self.kinks.renew(g, &self.theta, least);
     }
 
     /// Theta in double precision, so that the averages stay what they are: coordinate by

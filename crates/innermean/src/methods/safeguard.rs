@@ -96,7 +96,7 @@ const GRADIENTS_PER_LOOK: f64 = 2.5;
 const BLOW_UP: f64 = 100.0;
 /// This many first looks say what is normal: the start may be all zeros.
 const FIRST_LOOKS: u64 = 3;
-/// What is left of steps after a blow-up, and after a lasting increase.
+/// The factor on steps after a blow-up, and after a lasting increase.
 const BLOWN_UP: f64 = 0.25;
 const INCREASED: f64 = 0.5;
 /// Looks in a row above the best that make an increase lasting, while it grows and in any case.
@@ -168,10 +168,11 @@ impl Safeguard {
     }
 
     /// Whether this is a guard of a run in d coordinates that has made this many calls: the best
-    /// point, if there is one yet, the next change, and calls that rise.
+    /// point, from the first look on, the next change, and calls that rise.
     pub(crate) fn is_of(&self, d: usize, calls: u64) -> bool {
         let looks = self.since.iter().map(|(calls, _)| *calls).chain([self.looked, calls]);
-        [0, d].contains(&self.best().len()) && self.next < CHANGES.len() && looks.is_sorted()
+        let point = if self.looks == 0 { 0 } else { d };
+        self.best().len() == point && self.next < CHANGES.len() && looks.is_sorted()
     }
 
     /// The best point.

@@ -36,7 +36,7 @@ const DUAL: f64 = 0.3;
 /// M over the number of samples, and over `n_X` at least.
 const EPOCH: f64 = 0.5;
 const LEAST_EPOCH: usize = 4;
-/// `n_X p` of SVRPDA-II, where terms have so many samples on average.
+/// `n_X p` of SVRPDA-II, where terms have at least [`LEAKING`] samples on average.
 const LEAK: f64 = 0.2;
 const LEAKING: usize = 40;
 

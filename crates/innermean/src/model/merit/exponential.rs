@@ -152,10 +152,6 @@ impl ScalarMerit for Exponential {
         false
     }
 
-    fn curvature_at(&self, i: usize, u: f64) -> Option<f64> {
-        Some(self.second_derivative(i, u))
-    }
-
     #[inline(always)]
     fn max_slope(&self) -> f64 {
         f64::INFINITY

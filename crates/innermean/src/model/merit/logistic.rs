@@ -71,7 +71,8 @@ fn root(alpha: f64, p: f64) -> f64 {
     t
 }
 
-/// Halving alone narrows any bracket by 30 digits; Newton's steps are hardly ever more than 10.
+/// Bisection alone narrows any bracket by 30 digits; Newton's method rarely takes more than 10
+/// steps.
 const MOST_STEPS: usize = 100;
 
 /// Numbers whose logarithms are taken together: a lane multiplies at most 16 factors of at most 2.

@@ -111,10 +111,11 @@ pub trait ScalarMerit: Send + Sync {
         self.max_curvature() == f64::INFINITY
     }
 
-    /// `phi_i''(u)` where `max_curvature` says nothing about it; see [`Merit::curvature`].
+    /// `phi_i''(u)` where `max_curvature` says nothing about it and there is no kink; see
+    /// [`Merit::curvature`].
     fn curvature_at(&self, i: usize, u: f64) -> Option<f64> {
-        let _ = (i, u);
-        None
+        let unbounded = self.max_curvature() == f64::INFINITY && !self.is_kinked();
+        unbounded.then(|| self.second_derivative(i, u))
     }
 
     /// `sup |phi_i'|` over all `i` and `u`; `B_w` is `sqrt(ell)` times that.

@@ -10,6 +10,11 @@ impl<'p> Evaluator<'p> {
         self.prover.patience = patience;
     }
 
+    /// Whether a proof was left, or might have been.
+    pub(crate) fn was_cut(&self) -> bool {
+        self.prover.patience.is_over()
+    }
+
     /// Whether a proof was left.
     pub(super) fn out_of_time(&self) -> Option<Reason> {
         self.prover.patience.is_over().then_some(Reason::OutOfTime)
@@ -27,7 +32,7 @@ mod tests {
     use crate::model::regularizer::Unregularized;
     use crate::run::evaluate::Known;
 
-    /// Two columns that double precision hardly tells apart, at their optimum.
+    /// Two columns that double precision barely tells apart, at their optimum.
     #[test]
     fn a_proof_without_time_is_left_for_a_cheaper_bound() {
         // Each row twice, a little above and as much below: the optimum is (1, 0), and not 0.
