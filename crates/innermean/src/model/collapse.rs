@@ -50,9 +50,13 @@ impl Collapsed {
         collapsed
     }
 
-    /// Zeros, sparse where f knows its supports.
+    /// Zeros, sparse where f knows its supports; of rows that are read when they are looked at, the
+    /// rows less their mean, which are made then.
     pub(crate) fn room_for(f: &dyn Inner) -> Self {
         let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
+        if let Some(centred) = f.centred_rows().filter(|centred| centred.rows.held().is_none()) {
+            return centred.columns(&(0..d).collect::<Vec<_>>());
+        }
         match SparseRows::zeros(f) {
             Some(rows) => {
                 Self::of_parts(Shape { d, ell }, Matrix::Sparse(rows), vec![0.0; n_x * ell])
@@ -114,6 +118,7 @@ impl Collapsed {
 
     fn take_rows(&mut self, f: &dyn Inner, theta: &[f64]) {
         match &mut self.rows {
+            Matrix::Dense(rows) if rows.held().is_none() => {}
             Matrix::Dense(rows) => f.mean_jacobians(theta, rows.to_mut()),
             Matrix::Sparse(rows) => rows.linearise(f, theta),
         }
@@ -124,7 +129,8 @@ impl Collapsed {
         let mut f_bar = vec![0.0; self.offsets.len()];
         self.take_rows_and_means(f, theta, &mut f_bar);
         for (r, offset) in f_bar.iter_mut().enumerate() {
-            *offset -= self.rows.row(self.shape, r / self.shape.ell, r % self.shape.ell).dot(theta);
+            let (i, c) = (r / self.shape.ell, r % self.shape.ell);
+            *offset -= self.rows.with_row(self.shape, i, c, |row| row.dot(theta));
         }
         self.offsets = f_bar;
     }
@@ -132,6 +138,7 @@ impl Collapsed {
     /// Takes the mean Jacobians at another point, and gives the averages there; the offsets stay.
     pub(crate) fn take_rows_and_means(&mut self, f: &dyn Inner, theta: &[f64], f_bar: &mut [f64]) {
         match &mut self.rows {
+            Matrix::Dense(rows) if rows.held().is_none() => f.means(theta, f_bar),
             Matrix::Dense(rows) => f.means_and_jacobians(theta, f_bar, rows.to_mut()),
             Matrix::Sparse(rows) => {
                 rows.linearise(f, theta);
