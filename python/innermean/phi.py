@@ -62,6 +62,14 @@ class Phi:
         core = self._plain()
         return core if self._weights is None else core.weighted(self._weights)
 
+    @property
+    def _terms(self) -> int | None:
+        """How many terms it has numbers for, if it has some for each."""
+        if self._weights is not None:
+            return len(self._weights)
+        each = self.kind not in ("negative_log", "quadratic_form")
+        return len(self._vectors[0]) if self._vectors and each else None
+
     def weighted(self, weights: Any) -> Phi:
         """The same with a weight for each term, above 0."""
         other = copy.copy(self)

@@ -151,6 +151,11 @@ class PolicyEvaluator(Estimator):
             states, rows = _texts(X, "X"), len(_texts(X, "X"))
             rewards = _arrays.floats(rewards, "rewards", ndim=1, length=rows)
         elif self.features is None:
+            if isinstance(X, np.ndarray) and X.ndim == 1:
+                raise ValueError(
+                    "X: expected rows of features, got one axis; features='one-hot' takes names or "
+                    "numbers of states, and a callable makes features of them"
+                )
             states, rewards = validate_data(
                 self, X, rewards, dtype=np.float64, order="C", y_numeric=True
             )

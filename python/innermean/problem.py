@@ -89,13 +89,16 @@ class Problem:
                 raise TypeError(
                     f"{name}: expected one from innermean.{name}, got {type(part).__name__}"
                 )
-        if phi._ell is not None and phi._ell != f._core.ell:
+        if phi._ell is not None and phi._ell != f.ell:
             raise ValueError(
-                f"phi: {phi.kind} is of {phi._ell} numbers, but f returns {f._core.ell}"
+                f"phi: {phi.kind} is of {phi._ell} numbers, but f returns {f.ell}"
             )
+        given = phi._terms
+        if given not in (None, f.terms):
+            raise ValueError(f"phi: expected one for each of {f.terms} terms, got {given}")
         curve = self.g._curve
         own = None if curve is None else curve.core
-        self._core = _innermean.Problem(f._core, phi._core(), self.g._said(), own)
+        self._core = _innermean.Problem(*f._with(phi), self.g._said(), own)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"f": self.f, "phi": self.phi, "g": self.g}
@@ -106,12 +109,12 @@ class Problem:
     @property
     def d(self) -> int:
         """The length of theta."""
-        return self.f._core.d
+        return self.f.d
 
     @property
     def terms(self) -> int:
         """The number of outer terms."""
-        return self.f._core.terms
+        return self.f.terms
 
     def __repr__(self) -> str:
         return f"Problem({self.f!r}, {self.phi!r}, {self.g!r}; {self.terms} terms, d={self.d})"
@@ -197,7 +200,8 @@ class Problem:
 
     def means(self, theta: Any) -> _arrays.Floats:
         """The average of f for each term at theta."""
-        found = self._core.means(_arrays.floats(theta, "theta", ndim=1, length=self.d))
+        at = _arrays.floats(theta, "theta", ndim=1, length=self.d)
+        found = self.f._means(self._core, at)
         return found if len(found) == self.terms else found.reshape(self.terms, -1)
 
     def check(self, *, scale: float = 1.0, centre: Any = None, seed: int = 0) -> CheckReport:

@@ -5,7 +5,7 @@ Arrays of float64 in C order are read where they are: do not change them while a
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from innermean.g import tilt as _tilt
 from innermean.own.rows import Own, sort
 from innermean.phi import Phi
 from innermean.problem import Problem
+
+if TYPE_CHECKING:
+    from innermean.device.passes import OnDevice
 
 __all__ = ["groups", "linear", "portfolio"]
 
@@ -58,7 +61,20 @@ def _linear(X: Any, offsets: _arrays.Floats) -> Own:
     return Own("linear", core, (_linear, (X, offsets)))
 
 
-def linear(X: Any, phi: Phi, g: G | None = None, *, y: Any = None) -> Problem:
+def _linear_on(X: Any, y: Any, device: Any) -> OnDevice:
+    from innermean.device import passes, tensors
+
+    where = tensors.placed(device)
+    rows = tensors.on(X, "X", where, ndim=2)
+    _arrays.check_rows(rows.shape, "X")
+    offsets = rows.new_zeros(len(rows)) if y is None else -tensors.vector(y, "y", where, len(rows))
+    data = passes.Linear(rows, offsets)
+    return passes.OnDevice("linear", data, (_linear_on, (rows, -offsets, device)))
+
+
+def linear(
+    X: Any, phi: Phi, g: G | None = None, *, y: Any = None, device: Any = None
+) -> Problem:
     """``(1/n) sum_i phi_i(<x_i, theta> - y_i) + g(theta)``
 
     Parameters
@@ -71,7 +87,12 @@ def linear(X: Any, phi: Phi, g: G | None = None, *, y: Any = None) -> Problem:
         Penalties and constraints.
     y
         Targets; zeros by default.
+    device
+        Where passes are made, such as ``"cuda"``: by torch, of a dense X, which may be there
+        already, and of a phi with a slope everywhere. By default by the library itself.
     """
+    if device is not None:
+        return Problem(_linear_on(X, y, device), phi, g)
     rows = X if _arrays.is_sparse(X) else _arrays.table(X, "X")
     _arrays.check_rows(rows.shape, "X")
     n = rows.shape[0]
@@ -86,6 +107,36 @@ def _groups(
     return Own("groups", core, (_groups, (X, starts, link, intercept, targets)))
 
 
+def _groups_on(
+    X: Any, starts: _arrays.Integers, link: str, intercept: bool, targets: Any, device: Any
+) -> OnDevice:
+    from innermean.device import passes, tensors
+
+    where = tensors.placed(device)
+    rows, terms = tensors.on(X, "X", where, ndim=2), len(starts) - 1
+    given = rows.new_zeros(terms)
+    if targets is not None:
+        given = tensors.vector(targets, "targets", where, terms)
+    data = passes.Groups(rows, starts, link, intercept, given)
+    remake = (_groups_on, (rows, starts, link, intercept, given, device))
+    return passes.OnDevice("groups", data, remake)
+
+
+def _sorted_on(X: Any, groups: Any, device: Any) -> tuple[Any, _arrays.Integers]:
+    """Rows on a device, sorted by group, and where each group starts."""
+    from innermean.device import tensors
+
+    where = tensors.placed(device)
+    import torch
+
+    rows = tensors.on(X, "X", where, ndim=2)
+    _arrays.check_rows(rows.shape, "X")
+    if isinstance(groups, torch.Tensor):
+        groups = groups.cpu().numpy()
+    order, starts = sort(groups, len(rows))
+    return rows if order is None else rows[torch.from_numpy(order).to(where)], starts
+
+
 def groups(
     X: Any,
     groups: Any,
@@ -95,6 +146,7 @@ def groups(
     link: str = "logistic",
     intercept: bool = False,
     targets: Any = None,
+    device: Any = None,
 ) -> Problem:
     """``(1/n) sum_i phi_i(mean_r link(<x_r, theta>) - target_i) + g(theta)``, r of group i
 
@@ -112,12 +164,17 @@ def groups(
         Whether theta has an intercept, as its last coordinate.
     targets
         Taken off the averages; zeros by default.
+    device
+        As in :func:`linear`.
     """
+    if link not in ("logistic", "identity", "exp"):
+        raise ValueError(f"link: expected 'logistic', 'identity' or 'exp', got {link!r}")
+    if device is not None:
+        lying, starts = _sorted_on(X, groups, device)
+        return Problem(_groups_on(lying, starts, link, intercept, targets, device), phi, g)
     rows = _arrays.table(X, "X")
     order, starts = sort(groups, len(rows))
     rows = rows if order is None else np.ascontiguousarray(rows[order])
-    if link not in ("logistic", "identity", "exp"):
-        raise ValueError(f"link: expected 'logistic', 'identity' or 'exp', got {link!r}")
     if targets is not None:
         targets = _arrays.floats(targets, "targets", ndim=1, length=len(starts) - 1)
     return Problem(_groups(rows, starts, link, intercept, targets), phi, g)

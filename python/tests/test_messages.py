@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from innermean import LinearClassifier, LinearRegressor, Portfolio, g, phi, problems
+from innermean import (
+    LinearClassifier,
+    LinearRegressor,
+    PolicyEvaluator,
+    Portfolio,
+    g,
+    phi,
+    problems,
+)
 
 X = np.random.default_rng(0).normal(size=(30, 4))
 y = X @ [1.0, -2.0, 0.0, 0.5]
@@ -59,3 +67,17 @@ def test_parts_of_a_problem_must_be_parts():
         problems.linear(X, phi.square(), g.box(1, 0), y=y)
     with pytest.raises(TypeError, match="callback: expected a callable"):
         of_linear(callback="print")
+
+
+def test_phi_has_as_many_terms_as_f():
+    with pytest.raises(ValueError, match="phi: expected one for each of 30 terms, got 7"):
+        problems.linear(X, phi.logistic(np.ones(7)))
+    weighted = phi.square().weighted(np.ones(31))
+    with pytest.raises(ValueError, match="phi: expected one for each of 30 terms, got 31"):
+        problems.linear(X, weighted, y=y)
+
+
+def test_numbers_of_states_are_no_features():
+    model = PolicyEvaluator(0.9)
+    with pytest.raises(ValueError, match="X: expected rows of features.*features='one-hot'"):
+        model.fit(np.array([0, 1, 2]), next_states=np.array([1, 2, 0]), rewards=np.ones(3))

@@ -154,3 +154,40 @@ def test_f_may_solve_a_problem_of_its_own(data, native):
 
     f = innermean.batched(nested, vjp_rows, d=D, **data)
     assert np.isfinite(innermean.Problem(f, phi.square(), G).objective(np.zeros(D)))
+
+
+def test_a_kernel_that_fails_is_refused_at_once(data):
+    def f(theta, x, y):
+        return y @ theta
+
+    def vjp(theta, x, y, w, out):
+        out += w * y
+
+    with pytest.raises(ValueError, match="f: it fails for theta = 0 and the first row: incompat"):
+        innermean.kernel(f, vjp, d=D + 1, **data)
+
+
+def test_a_kernel_of_many_coordinates(rng):
+    # Beyond what lies on the stack.
+    d, y = 700, rng.normal(size=(20, 700)) / 30
+
+    def f(theta, x, y):
+        total = 0.0
+        for k in range(y.shape[0]):
+            total += y[k] * theta[k]
+        return math.tanh(total)
+
+    def vjp(theta, x, y, w, out):
+        s = f_(theta, x, y)
+        for k in range(y.shape[0]):
+            out[k] += w * (1 - s * s) * y[k]
+        return s
+
+    f_ = numba.njit(f)
+    problem = innermean.Problem(innermean.kernel(f, vjp, d=d, y=y), phi.square(), G)
+    theta = rng.normal(size=d)
+    np.testing.assert_allclose(problem.means(theta), np.tanh(y @ theta), rtol=1e-12)
+    s = np.tanh(y @ theta)
+    np.testing.assert_allclose(
+        problem.gradient(theta), (2 * s * (1 - s * s)) @ y / 20, rtol=1e-10, atol=1e-15
+    )

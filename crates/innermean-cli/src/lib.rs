@@ -134,7 +134,7 @@ fn not_a_command(error: &clap::Error) -> ExitCode {
     };
     match error.kind() {
         DisplayHelp | DisplayVersion | DisplayHelpOnMissingArgumentOrSubcommand => {
-            // Nobody is left to tell if it cannot be printed.
+            // If it cannot be printed there is nowhere to report that.
             let _ = error.print();
         }
         _ => {

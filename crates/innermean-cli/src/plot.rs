@@ -83,7 +83,7 @@ pub(crate) struct Curve {
 const PNG_SCALE: f64 = 3.0;
 /// A panel alone: at the width of a column of a paper, 3.4 inches, its letters have 7.5 points.
 const ALONE: (f64, f64) = (360.0, 262.0);
-/// A panel among many, with what stands around it: six take the width of a page, 7 inches, at 6
+/// A panel among many, with its axes and margins: six take the width of a page, 7 inches, at 6
 /// points.
 const SMALL: (f64, f64) = (128.0, 116.0);
 /// A panel among few: two take the width of a page.

@@ -10,12 +10,10 @@ use pyo3::prelude::*;
 
 mod apps;
 mod arrays;
-mod batched;
 mod caller;
-mod curve;
 mod errors;
-mod kernel;
 mod leaves;
+mod own;
 mod parts;
 mod piece;
 mod problem;
@@ -30,9 +28,9 @@ mod _innermean {
         fit_bags, fit_linear, fit_moments, fit_policy, fit_portfolio, fit_sequences,
     };
     #[pymodule_export]
-    use super::curve::Curve;
-    #[pymodule_export]
     use super::leaves::Leaves;
+    #[pymodule_export]
+    use super::own::curve::Curve;
     #[pymodule_export]
     use super::problem::{F, Phi, Problem};
     #[pymodule_export]

@@ -13,8 +13,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Deserialize;
 
-use crate::curve::Curve;
 use crate::errors::refused;
+use crate::own::curve::Curve;
 
 /// phi by name, with its numbers and, of those that have some for each term, its vectors.
 pub(crate) fn merit(

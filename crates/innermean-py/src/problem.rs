@@ -21,12 +21,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::arrays::{array, numbers};
-use crate::batched::{Asked, Batched};
 use crate::caller::{Caller, aside, beside};
-use crate::curve::Curve;
 use crate::errors::{json, refused, settings};
-use crate::kernel::{self, Kernel, Rows};
 use crate::leaves::{Asking, Far};
+use crate::own::batched::{Asked, Batched};
+use crate::own::curve::Curve;
+use crate::own::kernel::{self, Kernel, Rows};
 use crate::parts::{self, Said};
 use crate::piece::Piece;
 use crate::solution::{About, fields};
@@ -166,12 +166,20 @@ impl F {
         Ok(F(Held::Far(Arc::new(Far::new(py, object, shape)?))))
     }
 
-    /// The phi that goes with leaves.
-    fn whole(&self) -> PyResult<Phi> {
-        match &self.0 {
-            Held::Far(f) => Ok(Phi(Arc::new(Whole::of(&f.shape)))),
-            _ => Err(PyValueError::new_err("f: expected rows in leaves")),
+    /// The phi that goes with leaves; the one that they add up, where they know it themselves.
+    #[pyo3(signature = (phi=None))]
+    fn whole(&self, phi: Option<&Phi>) -> PyResult<Phi> {
+        let Held::Far(f) = &self.0 else {
+            return Err(PyValueError::new_err("f: expected rows in leaves"));
+        };
+        let whole = Whole::of(&f.shape);
+        let Some(Phi(merit)) = phi else { return Ok(Phi(Arc::new(whole))) };
+        if let Some(given) = merit.terms().filter(|given| *given != f.terms()) {
+            let sentence =
+                format!("phi: expected one for each of {} terms, got {given}", f.terms());
+            return Err(PyValueError::new_err(sentence));
         }
+        Ok(Phi(Arc::new(whole.behind(&**merit))))
     }
 
     /// The length of theta.

@@ -50,8 +50,8 @@ pub enum Source {
 pub struct Reached {
     /// Its steps.
     pub iterations: usize,
-    /// What is left of the start's distance from optimal: of the norm of the prox-gradient mapping,
-    /// or of a primal-dual step.
+    /// The distance from optimality relative to the start's: of the norm of the prox-gradient
+    /// mapping, or of a primal-dual step.
     pub residual: f64,
 }
 

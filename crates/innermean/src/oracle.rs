@@ -42,7 +42,7 @@ fn lags(problem: Objective<'_>) -> bool {
     mean_support(f).is_some_and(|mean| mean * LAG <= f.d() as f64)
 }
 
-/// A coordinate that lags costs as much as so many that do not.
+/// A coordinate that lags costs as much as this many that do not.
 const LAG: f64 = 100.0;
 
 /// A problem seen through the counter.

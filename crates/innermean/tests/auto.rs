@@ -204,11 +204,11 @@ fn the_structure_decides() {
     assert_eq!(first(&task(Risk::Absolute(1.0), Limits::LongOnly)), "multipliers");
     let data = Data::random(40, 3, 1.0, 1);
     assert_eq!(first(&data.ridge(0.1).0), "direct");
-    assert_eq!(first(&data.logistic(0.1).0), "newton");
+    assert_eq!(first(&data.logistic_problem(0.1)), "newton");
     // Fewer linear predictors than many coordinates, unless a proof costs as much as a Newton step.
-    assert_eq!(first(&Data::random(60, 1000, 1.0, 1).logistic(0.1).0), "lbfgs");
-    assert_eq!(first(&Data::random(120, 200, 1.0, 1).logistic(0.1).0), "newton");
-    assert_eq!(first(&Data::random(20, 30, 1.0, 1).logistic(0.1).0), "newton");
+    assert_eq!(first(&Data::random(60, 1000, 1.0, 1).logistic_problem(0.1)), "lbfgs");
+    assert_eq!(first(&Data::random(120, 200, 1.0, 1).logistic_problem(0.1)), "newton");
+    assert_eq!(first(&Data::random(20, 30, 1.0, 1).logistic_problem(0.1)), "newton");
     // Few terms with many samples each, and many with few.
     let softplus = |n_x: usize, n_y: usize| {
         toy::softplus_of_softplus(toy::SoftplusUnits::random(2, n_x, |_| n_y, 1), 0.1).0

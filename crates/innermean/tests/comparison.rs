@@ -59,7 +59,7 @@ fn on_portfolio(market: &Market, name: &str, seed: u64) -> Solution {
 const PORTFOLIO: [(&str, f64); 5] =
     [("svrpda2", 1.2), ("comp-svrg1", 3.6), ("comp-svrg2", 2.0), ("gd", 130.0), ("lbfgs", 0.5)];
 /// Gradient descent takes longer than all others together: it runs on one portfolio of this many.
-const EVERY_GD: usize = 5;
+const EVERY_GD: usize = 9;
 
 #[test]
 fn calls_on_the_18_portfolios_relative_to_svrpda1() {

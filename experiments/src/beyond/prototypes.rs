@@ -125,7 +125,7 @@ impl<'p> Run<'p> {
         let (mut size, mut largest) = (0.0, 0.0_f64);
         for (i, row) in self.jac_bar.chunks_exact(self.theta.len()).enumerate() {
             let mut c = [0.0];
-            self.problem.merit.seconds(i..i + 1, &self.f_bar[i..=i], &mut c);
+            self.problem.merit.hessian_diagonal(i..i + 1, &self.f_bar[i..=i], &mut c);
             size += c[0] * row.iter().map(|x| x * x).sum::<f64>() / self.n_x as f64;
             largest = largest.max(c[0]);
         }

@@ -8,6 +8,7 @@ import numpy as np
 
 from innermean import _arrays, _innermean
 from innermean._arrays import Floats, Integers
+from innermean.phi import Phi
 
 
 class Own:
@@ -21,6 +22,28 @@ class Own:
 
     def __repr__(self) -> str:
         return self._name
+
+    @property
+    def d(self) -> int:
+        """The length of theta."""
+        return self._core.d
+
+    @property
+    def ell(self) -> int:
+        """The numbers that f returns."""
+        return self._core.ell
+
+    @property
+    def terms(self) -> int:
+        """The number of outer terms."""
+        return self._core.terms
+
+    def _with(self, phi: Phi) -> tuple[_innermean.F, _innermean.Phi]:
+        """f and phi as the compiled core has them."""
+        return self._core, phi._core()
+
+    def _means(self, core: _innermean.Problem, theta: Floats) -> Floats:
+        return core.means(theta)
 
 
 def sort(groups: Any, count: int, name: str = "groups") -> tuple[Integers | None, Integers]:

@@ -174,11 +174,6 @@ impl PolicyTask {
         self.episodes.as_ref()
     }
 
-    /// The mean of the features of the initial states: their mean value is its product with theta.
-    pub fn initial_features(&self) -> Option<&[f64]> {
-        self.initial.as_ref().map(|initial| &initial.features[..])
-    }
-
     /// How large it is: so many states, features and transitions, and the discount.
     pub fn size(&self) -> String {
         let features = match self.coordinates.len() {

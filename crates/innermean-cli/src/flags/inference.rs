@@ -167,7 +167,7 @@ pub(crate) fn time_left(max_seconds: Option<f64>) -> Result<impl Fn() -> Option<
         if interrupt.load(Ordering::Relaxed) {
             return Some(0.0);
         }
-        // The least number there is stands for none.
+        // Just below the limit: 0 is "no time left", not "no limit".
         deadline::left(max_seconds).map(|left| left - f64::MIN_POSITIVE)
     })
 }

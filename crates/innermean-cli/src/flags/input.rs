@@ -84,7 +84,7 @@ pub(crate) fn takes_moments(
     Ok(asked || (file.is_file() && lacks()))
 }
 
-/// Refuses moments of so many columns that could not be kept.
+/// Refuses moments of more columns than memory can hold.
 pub(crate) fn moments_fit(file: &Path, columns: usize) -> Result<()> {
     /// Matrices at a time: of pieces that wait to be joined.
     const MATRICES: u64 = 8;
@@ -118,8 +118,8 @@ pub(crate) fn fits_into_memory(flags: &str, sizes: &[usize]) -> Result<()> {
     Ok(())
 }
 
-/// Whether rows that are read where they are in a file, of so many bytes, could be copied to bring
-/// their columns to one scale; a note says so if not.
+/// Whether rows mapped from a file, of this many bytes, could be copied to bring their columns to
+/// one scale; a note says so if not.
 pub(crate) fn fits_scaled(mapped: Option<u64>, notes: &mut Vec<String>) -> bool {
     let fits = mapped.is_none_or(|bytes| limits().lacking(bytes / 2, 0).is_none());
     if !fits {
@@ -132,8 +132,8 @@ pub(crate) fn fits_scaled(mapped: Option<u64>, notes: &mut Vec<String>) -> bool 
     fits
 }
 
-/// Refuses to make a copy of rows that are read where they are in a file, of so many bytes, if it
-/// would not fit into memory; `what` takes one.
+/// Refuses to copy rows mapped from a file, of this many bytes, if the copy would not fit into
+/// memory; `what` needs one.
 pub(crate) fn fits_copied(what: &str, bytes: u64) -> Result<()> {
     if let Some((needed, free)) = limits().lacking(bytes / 2, 0) {
         bail!(

@@ -18,8 +18,7 @@ const WHOLE: u64 = 1000;
 /// How far, and where; each line fits into 80 columns.
 const TEMPLATE: &str = "{spinner} [{bar:40}] {percent:>3}% {prefix}\n  {wide_msg}";
 
-/// Shows that something is going on of which nobody knows how far it has come, if standard error is
-/// a terminal.
+/// Shows that work of unknown length is going on, if standard error is a terminal.
 pub(crate) fn spinner(message: &str) -> ProgressBar {
     if !stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -50,7 +49,7 @@ impl<'a> Progress<'a> {
         Progress { stop, begun: now, shown: now, visible, bar: None, first: None, furthest: 0.0 }
     }
 
-    /// Takes the bar away, so that the answer stands where it was.
+    /// Removes the bar, so that the answer is printed in its place.
     pub(crate) fn clear(self) {
         if let Some(bar) = self.bar {
             bar.finish_and_clear();

@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Write};
 
 use anyhow::{Context, Result};
 
-/// Prints `text` at once. In `innermean ... | head -1` the pipe breaks, which is nobody's error;
+/// Prints `text` at once. In `innermean ... | head -1` the pipe breaks, which is not an error;
 /// `println!` would panic.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut stdout = io::stdout().lock();

@@ -14,8 +14,8 @@ pub(crate) const GREY: Color = Color(0x77, 0x77, 0x77);
 /// The paper.
 pub(crate) const PAPER: Color = Color(0xff, 0xff, 0xff);
 
-/// The colours of Okabe and Ito, which colour-blind readers tell apart, with a grey for the yellow,
-/// which nobody sees on white.
+/// The colours of Okabe and Ito, which colour-blind readers tell apart, with a grey instead of
+/// the yellow, which is hard to see on white.
 const COLORS: [Color; 8] = [
     Color(0x00, 0x72, 0xb2),
     Color(0xd5, 0x5e, 0x00),

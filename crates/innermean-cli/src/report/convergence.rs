@@ -61,7 +61,7 @@ const MOST_POINTS: usize = 36_000;
 const STRIPS: std::ops::RangeInclusive<usize> = 12..=250;
 
 impl Convergence {
-    /// The course of a run alone; a pass over the data reads so many rows.
+    /// The course of a single run; `rows` is how many a pass over the data reads.
     pub(crate) fn of_run(
         name: &str,
         note: String,

@@ -68,7 +68,7 @@ pub(crate) fn report<'a, A: Application>(
     })
 }
 
-/// All lines but the status, which stands above, and the convergence, of which there is a picture.
+/// All lines but the status, shown above, and the convergence, which has a picture.
 fn facts(facts: &Facts) -> Vec<(String, String)> {
     let mut kept = Vec::new();
     let mut above = "";

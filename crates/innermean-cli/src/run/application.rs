@@ -1,4 +1,4 @@
-//! What every solving command does once its problem stands: it checks what could go wrong, says
+//! What every solving command does once its problem is built: it checks what could go wrong, says
 //! what is known, runs, and reports.
 //!
 //! A command is a file with its flags, which make a [`Task`], and an [`Application`]: its words

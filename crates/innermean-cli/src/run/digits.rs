@@ -15,8 +15,8 @@ use crate::run::{deadline, interrupt};
 
 /// The tolerance at which five digits are right, even of coefficients that are hard to tell apart.
 const TIGHT: f64 = 1e-13;
-/// The same of the normal equations and programs, which are solved to rounding at once: what is left
-/// is how well multipliers are known, and steps do not change theta.
+/// The same for the normal equations and programs, which are solved to rounding at once: only the
+/// multipliers still improve, and further steps do not change theta.
 const TIGHT_AT_ONCE: f64 = 1e-11;
 /// Of the oracle calls of the run, what the steps beyond its tolerance may cost.
 const SHARE: u64 = 2;
@@ -24,8 +24,8 @@ const SHARE: u64 = 2;
 const FREE: u64 = 20_000_000;
 /// Products in the Hessian of a Newton step that take no more than a tenth of a second.
 const SMALL: f64 = 2e8;
-/// A fall of the objective by so many times the tolerance, relative to its size, refutes a run that
-/// took a small gradient for the end.
+/// A relative decrease of the objective by this many tolerances refutes a run that took a small
+/// gradient for convergence.
 const REFUTED: f64 = 10.0;
 
 /// What is known of theta.
@@ -57,7 +57,7 @@ impl Known {
         }
     }
 
-    /// `x`, coordinate `l` of theta, with at most so many digits, of which all are known.
+    /// `x`, coordinate `l` of theta, with at most `most` digits, all of them known.
     pub(crate) fn text(&self, x: f64, l: usize, most: i32) -> String {
         let error = self.errors.get(l).copied().unwrap_or(0.0);
         let digits = (x.abs() / (10.0 * error)).log10().floor() + 1.0;
@@ -83,7 +83,7 @@ pub(crate) fn settle<T: Task>(
     let is_refuted = fall > REFUTED * tolerance * further.objective.abs();
     let is_proven = solution.certificate.measure.is_gap();
     let is_auto = plan.run.chosen.is_some();
-    // What is left of the distance once the measure has fallen: a gap is a square of it.
+    // The remaining share of the distance once the measure has fallen: a gap is its square.
     let share = match (solution.certificate.relative, further.certificate.relative) {
         _ if further.certificate.is_rounding => 0.0,
         (Some(before), Some(after)) if is_proven => (after / before).sqrt(),

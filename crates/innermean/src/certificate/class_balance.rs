@@ -127,7 +127,7 @@ fn hessian(problem: Objective<'_>, f_bar: &[f64], shift: &[f64]) -> Option<Chole
         let mut moved = f_bar[terms.start * ell..terms.end * ell].to_vec();
         moved.chunks_exact_mut(ell).for_each(|moved| axpy(1.0, shift, moved));
         let (mut diagonal, mut across) = (vec![0.0; moved.len()], vec![0.0; moved.len()]);
-        problem.merit.seconds_less_squares(terms, &moved, &mut diagonal, &mut across);
+        problem.merit.diagonal_less_rank_one(terms, &moved, &mut diagonal, &mut across);
         for (diagonal, across) in diagonal.chunks_exact(ell).zip(across.chunks_exact(ell)) {
             for (c, row) in sum.chunks_exact_mut(m).enumerate() {
                 axpy(-across[c], &across[..=c], &mut row[..=c]);

@@ -40,7 +40,7 @@ use super::repair::Repair;
 use super::sizes::UNIT;
 use crate::linalg::blocks::{Blocks, MERIT};
 use crate::linalg::elementary::Elementary;
-use crate::model::class_scores::{ClassScores, Seconds};
+use crate::model::class_scores::{ClassScores, DiagonalLessRankOne};
 use crate::model::collapse::Row;
 use crate::model::inner::Inner;
 use crate::model::problem::Objective;
@@ -223,8 +223,8 @@ fn reduced_hessian(
             across[i * ell + c] = if mass > 0.0 { mass / weight.sqrt() } else { 0.0 };
         }
     }
-    let seconds = Seconds { diagonal, across };
-    let whole = scores.hessian(&seconds, 1.0 / n_x as f64, &Patience::default());
+    let curvatures = DiagonalLessRankOne { diagonal, across };
+    let whole = scores.hessian(&curvatures, 1.0 / n_x as f64, &Patience::default());
     let (d, sizes) = (scores.ell() * scores.rows().d(), ground.sizes());
     let mut block = Vec::with_capacity(places.len() * places.len());
     for r in places {

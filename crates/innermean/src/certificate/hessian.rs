@@ -5,7 +5,7 @@
 use crate::linalg::blocks::{Blocks, MERIT};
 use crate::linalg::gram;
 use crate::linalg::vector::dot;
-use crate::model::class_scores::{ClassScores, Seconds};
+use crate::model::class_scores::{ClassScores, DiagonalLessRankOne};
 use crate::model::collapse::Collapsed;
 use crate::model::inner::{Inner, Sample, Summed, mean_jacobian};
 use crate::model::merit::QuadraticForm;
@@ -40,20 +40,20 @@ pub(crate) fn dense(
         let part = scores.part(&picked);
         let merit = &TermsOf { whole: problem.merit, terms: &picked };
         let f_bar = part_of(f_bar, f.ell(), &picked);
-        let seconds = of_scores(Objective { inner: &part, merit, ..problem }, &f_bar);
-        return part.hessian(&seconds, share, patience);
+        let curvatures = of_scores(Objective { inner: &part, merit, ..problem }, &f_bar);
+        return part.hessian(&curvatures, share, patience);
     }
     if terms >= n_x {
-        let seconds = seconds(problem, f_bar);
-        let weight = |r: usize| seconds[r] / n_x as f64;
+        let curvatures = merit_diagonals(problem, f_bar);
+        let weight = |r: usize| curvatures[r] / n_x as f64;
         return patience.within(f.d(), &weight, |weight| {
             f.gram(weight).unwrap_or_else(|| of_jacobians(f, theta, weight))
         });
     }
     let picked = spread(n_x, terms, seed);
     let part = PartOf::new(f, &picked, usize::MAX);
-    let seconds = seconds_of(problem, f_bar, &picked);
-    let weight = |r: usize| seconds[r] / terms as f64;
+    let curvatures = merit_diagonals_of(problem, f_bar, &picked);
+    let weight = |r: usize| curvatures[r] / terms as f64;
     patience.within(f.d(), &weight, |weight| of_jacobians(&part, theta, weight))
 }
 
@@ -71,15 +71,15 @@ fn of_classes(problem: Objective<'_>) -> Option<&ClassScores> {
 /// known.
 pub(crate) fn ties_classes(problem: Objective<'_>) -> bool {
     problem.inner.class_scores().is_some()
-        && problem.merit.seconds_less_squares(0..0, &[], &mut [], &mut [])
+        && problem.merit.diagonal_less_rank_one(0..0, &[], &mut [], &mut [])
 }
 
 /// `phi_i''` for all i.
-fn of_scores(problem: Objective<'_>, f_bar: &[f64]) -> Seconds {
+fn of_scores(problem: Objective<'_>, f_bar: &[f64]) -> DiagonalLessRankOne {
     let (mut diagonal, mut across) = (vec![0.0; f_bar.len()], vec![0.0; f_bar.len()]);
     let all = 0..problem.inner.n_x();
-    problem.merit.seconds_less_squares(all, f_bar, &mut diagonal, &mut across);
-    Seconds { diagonal, across }
+    problem.merit.diagonal_less_rank_one(all, f_bar, &mut diagonal, &mut across);
+    DiagonalLessRankOne { diagonal, across }
 }
 
 /// What belongs to some terms of a vector over all i.
@@ -112,9 +112,9 @@ pub(crate) fn estimate(problem: Objective<'_>, theta: &[f64], f_bar: &[f64]) -> 
         let all = (problem.inner.n_x(), 0);
         return dense(problem, theta, f_bar, all, &Patience::default());
     };
-    let seconds = seconds_of(problem, f_bar, &picked);
+    let curvatures = merit_diagonals_of(problem, f_bar, &picked);
     let part = PartOf::new(problem.inner, &picked, each);
-    of_jacobians(&part, theta, &|r| seconds[r] / picked.len() as f64)
+    of_jacobians(&part, theta, &|r| curvatures[r] / picked.len() as f64)
 }
 
 /// `sum_r weight(r) a_r a_r'` over the rows of all mean Jacobians at theta.
@@ -146,8 +146,8 @@ pub(crate) fn diagonal(problem: Objective<'_>, theta: &[f64], f_bar: &[f64]) -> 
     if let Some(scores) = of_classes(problem) {
         return scores.hessian_diagonal(&of_scores(problem, f_bar), 1.0 / f.n_x() as f64);
     }
-    let seconds = seconds(problem, f_bar);
-    let weight = |r: usize| seconds[r] / f.n_x() as f64;
+    let curvatures = merit_diagonals(problem, f_bar);
+    let weight = |r: usize| curvatures[r] / f.n_x() as f64;
     match f.averages() {
         Some(averages) => gram::weighted_diagonal(averages, &weight),
         None => gram::weighted_diagonal(&Collapsed::without_offsets(f, theta), &weight),
@@ -163,9 +163,9 @@ pub(crate) fn diagonal_and_sizes(
     w: &[f64],
 ) -> (Vec<f64>, Vec<f64>) {
     let (f, ell) = (problem.inner, problem.inner.ell());
-    let of = |rows: &Collapsed, seconds: &[f64], w: &[f64]| {
+    let of = |rows: &Collapsed, curvatures: &[f64], w: &[f64]| {
         let share = 1.0 / rows.n_x() as f64;
-        (gram::weighted_diagonal(rows, &|r| share * seconds[r]), gram::sizes_of_sum(rows, w))
+        (gram::weighted_diagonal(rows, &|r| share * curvatures[r]), gram::sizes_of_sum(rows, w))
     };
     if problem.merit.quadratic_form().is_some() {
         return (diagonal(problem, theta, f_bar), vec![0.0; f.d()]);
@@ -183,34 +183,38 @@ pub(crate) fn diagonal_and_sizes(
     if let Some((picked, each)) = looked_at(f) {
         let rows = Collapsed::without_offsets(&PartOf::new(f, &picked, each), theta);
         let w = part_of(w, ell, &picked);
-        return of(&rows, &seconds_of(problem, f_bar, &picked), &w);
+        return of(&rows, &merit_diagonals_of(problem, f_bar, &picked), &w);
     }
-    let seconds = seconds(problem, f_bar);
+    let curvatures = merit_diagonals(problem, f_bar);
     match f.averages() {
-        Some(averages) => of(averages, &seconds, w),
-        None => of(&Collapsed::without_offsets(f, theta), &seconds, w),
+        Some(averages) => of(averages, &curvatures, w),
+        None => of(&Collapsed::without_offsets(f, theta), &curvatures, w),
     }
 }
 
 /// The diagonals of `phi_i''` for some i, flat.
-fn seconds_of(problem: Objective<'_>, f_bar: &[f64], picked: &[usize]) -> Vec<f64> {
+fn merit_diagonals_of(problem: Objective<'_>, f_bar: &[f64], picked: &[usize]) -> Vec<f64> {
     let ell = problem.inner.ell();
-    let mut seconds = vec![0.0; picked.len() * ell];
-    for (&i, seconds) in picked.iter().zip(seconds.chunks_exact_mut(ell)) {
-        problem.merit.seconds(i..i + 1, &f_bar[i * ell..(i + 1) * ell], seconds);
+    let mut curvatures = vec![0.0; picked.len() * ell];
+    for (&i, curvatures) in picked.iter().zip(curvatures.chunks_exact_mut(ell)) {
+        problem.merit.hessian_diagonal(i..i + 1, &f_bar[i * ell..(i + 1) * ell], curvatures);
     }
-    seconds
+    curvatures
 }
 
 /// The diagonals of `phi_i''` for all i, flat.
-pub(crate) fn seconds(problem: Objective<'_>, f_bar: &[f64]) -> Vec<f64> {
+pub(crate) fn merit_diagonals(problem: Objective<'_>, f_bar: &[f64]) -> Vec<f64> {
     let ell = problem.inner.ell();
-    let mut seconds = vec![0.0; f_bar.len()];
-    Blocks::new(problem.inner.n_x(), MERIT * ell).fill(ell, &mut seconds, |terms, seconds| {
-        let own = terms.start * ell..terms.end * ell;
-        problem.merit.seconds(terms, &f_bar[own], seconds);
-    });
-    seconds
+    let mut curvatures = vec![0.0; f_bar.len()];
+    Blocks::new(problem.inner.n_x(), MERIT * ell).fill(
+        ell,
+        &mut curvatures,
+        |terms, curvatures| {
+            let own = terms.start * ell..terms.end * ell;
+            problem.merit.hessian_diagonal(terms, &f_bar[own], curvatures);
+        },
+    );
+    curvatures
 }
 
 /// `Abar C^-1 Abar' = Y' Y` with `Y = L^-1 Abar'`, column by column, for a phi that is a quadratic

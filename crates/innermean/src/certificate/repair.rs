@@ -41,7 +41,7 @@ const ROUNDING_OF_COLUMN: f64 = 0.1;
 pub(crate) fn bend(problem: Objective<'_>, f_bar: &[f64]) -> Option<Vec<f64>> {
     let mut bend = vec![0.0; f_bar.len()];
     let known = !problem.merit.has_kinks()
-        && problem.merit.seconds(0..problem.inner.n_x(), f_bar, &mut bend);
+        && problem.merit.hessian_diagonal(0..problem.inner.n_x(), f_bar, &mut bend);
     // Not f64::max, which would drop a NaN.
     bend.iter_mut().filter(|x| **x < 0.0).for_each(|x| *x = 0.0);
     known.then_some(bend)

@@ -101,9 +101,10 @@ impl Stationarity {
 
     fn gain_of_numbers(&mut self, problem: Objective<'_>, at: Slope<'_>, enough: f64) -> f64 {
         let f = problem.inner;
-        let mut seconds = vec![0.0; f.ell()];
+        let mut curvatures = vec![0.0; f.ell()];
         let known = problem.merit.quadratic_form().is_some()
-            || f.n_x() > 0 && problem.merit.seconds(0..1, &at.f_bar[..f.ell()], &mut seconds);
+            || f.n_x() > 0
+                && problem.merit.hessian_diagonal(0..1, &at.f_bar[..f.ell()], &mut curvatures);
         let Some(g) = Parts::of(problem.regularizer, f.d()).filter(|g| known && !g.budget) else {
             return by_mapping(problem, at);
         };

@@ -71,7 +71,7 @@ pub(crate) fn loss_hessian(
     let (f, ell) = (problem.inner, problem.inner.ell());
     let known = problem.merit.quadratic_form().is_some()
         || hessian::ties_classes(problem)
-        || problem.merit.seconds(0..1, &f_bar[..ell], &mut vec![0.0; ell]);
+        || problem.merit.hessian_diagonal(0..1, &f_bar[..ell], &mut vec![0.0; ell]);
     if f.facts().affine && known {
         let all = (f.n_x(), 0);
         return Ok(hessian::dense(problem, theta, f_bar, all, &Patience::default()));

@@ -113,7 +113,7 @@ pub enum Ask {
     /// The same, or f gives scores of classes, which phi ties together.
     Hessian,
     /// phi is a sum over coordinates that knows its second derivatives.
-    SecondsOfSum,
+    DiagonalHessian,
     /// f is affine, and so small that twice the precision costs little.
     Small,
     /// g is a sum over coordinates; or one within a budget, and d is moderate.
@@ -148,7 +148,7 @@ impl Ask {
             Ask::FewColumns => "at most 2000 coordinates",
             Ask::FewThatMove => "at most 2000 coordinates, or 10 000 at most of which g has kinks",
             Ask::SecondDerivatives | Ask::Hessian => "a phi whose second derivatives are known",
-            Ask::SecondsOfSum => {
+            Ask::DiagonalHessian => {
                 "a phi that is a sum over coordinates whose second derivatives are known"
             }
             Ask::Separable => "a g that is a sum over coordinates",
@@ -196,10 +196,10 @@ impl Ask {
             Ask::Hessian if ties_classes(problem) => None,
             Ask::SecondDerivatives | Ask::Hessian => {
                 let form = f.n_x() == 1 && problem.merit.quadratic_form().is_some();
-                let known = form || problem.merit.seconds(0..0, &[], &mut []);
+                let known = form || problem.merit.hessian_diagonal(0..0, &[], &mut []);
                 (!known).then_some("those of phi are not")
             }
-            Ask::SecondsOfSum => (!problem.merit.seconds(0..0, &[], &mut []))
+            Ask::DiagonalHessian => (!problem.merit.hessian_diagonal(0..0, &[], &mut []))
                 .then_some("those of phi are not, or it is none"),
             Ask::Separable => {
                 (f.d() > 0 && problem.regularizer.coordinate(0).is_none()).then_some("g is none")

@@ -64,7 +64,7 @@ const MOST_ROWS: usize = 200;
 const TERMS_PER_PASS: usize = 8;
 /// The most passes that the first Hessian may cost.
 const MOST_PASSES: usize = 6;
-/// Up to this many coordinates a Hessian costs hardly more than a gradient, where f is affine.
+/// Up to this many coordinates a Hessian costs little more than a gradient, where f is affine.
 const CHEAP_COORDINATES: usize = 32;
 /// Up to this many coordinates there is a matrix, however few the data.
 const ALWAYS_MATRIX: usize = 256;
@@ -75,7 +75,7 @@ const PRODUCTS_PER_NUMBER: f64 = 300.0;
 const PRODUCTS_PER_NONZERO: f64 = 60.0;
 /// The most coordinates for which there may be one.
 pub(crate) const MOST: usize = 2000;
-/// A step is slow if what is left to gain is more than this part of what was.
+/// A step is slow if more than this part of the predicted gain remains.
 const SLOW_DECAY: f64 = 0.3;
 /// The shortest part of a step that was cut off at bounds before the prox step is tried instead.
 const SHORTEST_CUT: f64 = 0.1;
@@ -243,7 +243,7 @@ impl Newton {
         }
     }
 
-    /// Whether so many steps have been made that the whole of `F''` is worth its differences.
+    /// Whether enough steps have been made for the whole of `F''` to be worth its differences.
     fn may_bend(oracle: &Oracle<'_>, s: &State) -> bool {
         let d = oracle.d();
         !oracle.facts().affine

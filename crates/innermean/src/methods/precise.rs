@@ -49,7 +49,8 @@ const MOST_DAMPING: f64 = 1e3;
 const SHORT_STEP: f64 = 0.05;
 /// The longest multiple of a step.
 const LONGEST: f64 = 1e6;
-/// The same along a direction in which P seems to fall for ever.
+/// The same along a direction in which P seems to fall for ever, in units of the largest coordinate:
+/// so far out nothing is left of where the step began.
 const ENDLESS: f64 = 1e30;
 /// Halvings of the interval in which the slope along a step vanishes.
 const HALVINGS: usize = 60;
@@ -147,6 +148,16 @@ impl Method for Precise {
         if g.budget && s.endless.is_empty() {
             oracle.problem().allow(&mut s.shown);
         }
+        // What is smoothed may be finite where P is not, as exponentials soon are next to a bound:
+        // the point before stands until then.
+        let may_jump = oracle.phi().gamma() == 0.0 && !oracle.phi().has_kinks();
+        if may_jump && s.shown.iter().all(|x| x.is_finite()) {
+            let mut f_bar = vec![0.0; s.f_bar.len()];
+            oracle.pass().means(&s.shown, &mut f_bar);
+            if !oracle.problem().loss(&f_bar).is_finite() {
+                s.shown.copy_from_slice(&s.rounded);
+            }
+        }
     }
 
     /// Shows what the steps have found.
@@ -175,7 +186,7 @@ fn rounded(x: &[Double]) -> Vec<f64> {
 impl State {
     /// A Newton step. Whether it has found the minimum, and the duals are new ones.
     fn step(&mut self, oracle: &mut Oracle<'_>, g: &Parts) -> bool {
-        let (w, seconds) = self.kinks.merits(oracle, &rounded(&self.f_bar));
+        let (w, curvatures) = self.kinks.merits(oracle, &rounded(&self.f_bar));
         let exact: Vec<Double> = w.iter().map(|w| Double::from(*w)).collect();
         let gradient: Vec<Double> = self
             .rows
@@ -185,19 +196,21 @@ impl State {
             .map(|(l, u)| *u + self.slope(g, l))
             .collect();
         let size = |l: usize| self.rows.size(l, &exact) + self.slope(g, l).hi.abs();
-        let (delta, flat) = self.direction(oracle, g, &seconds, gradient.clone(), size);
+        let (delta, flat) = self.direction(oracle, g, &curvatures, gradient.clone(), size);
         let gain =
             gradient.iter().zip(&delta).fold(Double::ZERO, |sum, (u, delta)| sum + *u * *delta).hi;
         let along = self.rows.linear(&delta);
-        let longest = if flat { ENDLESS } else { LONGEST };
+        let largest = self.theta.iter().fold(1.0, |most: f64, x| most.max(x.hi.abs()));
+        let endless = ENDLESS * largest;
+        let longest = if flat { endless } else { LONGEST };
         let t = self.length(oracle, g, &delta, &along, longest);
-        if t >= ENDLESS && !g.parts.iter().zip(&delta).all(|(part, delta)| part.recedes(-delta.hi))
+        if t >= endless && !g.parts.iter().zip(&delta).all(|(part, delta)| part.recedes(-delta.hi))
         {
             // A bound or a ridge ends it, further out than numbers tell.
             self.kinks.renew(g, &self.theta);
             return true;
         }
-        if flat && t >= ENDLESS {
+        if flat && t >= endless {
             self.endless = delta.iter().map(|delta| -delta.value()).collect();
             self.theta.fill(Double::from(f64::INFINITY));
             return false;
@@ -283,14 +296,14 @@ impl State {
         &self,
         oracle: &Oracle<'_>,
         g: &Parts,
-        seconds: &[f64],
+        curvatures: &[f64],
         gradient: Vec<Double>,
         size: impl Fn(usize) -> f64,
     ) -> (Vec<Double>, bool) {
         let d = gradient.len();
-        let mut matrix = self.rows.gram(seconds);
+        let mut matrix = self.rows.gram(curvatures);
         if self.damping > 0.0 {
-            let most = Double::from(self.damping * self.kinks.bend(oracle, seconds));
+            let most = Double::from(self.damping * self.kinks.bend(oracle, curvatures));
             matrix.iter_mut().zip(&self.gram).for_each(|(entry, gram)| *entry += most * *gram);
         }
         for (l, part) in g.parts.iter().enumerate() {

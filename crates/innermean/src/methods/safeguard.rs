@@ -96,7 +96,7 @@ const GRADIENTS_PER_LOOK: f64 = 2.5;
 const BLOW_UP: f64 = 100.0;
 /// This many first looks say what is normal: the start may be all zeros.
 const FIRST_LOOKS: u64 = 3;
-/// What is left of steps after a blow-up, and after a lasting increase.
+/// The factor on steps after a blow-up, and after a lasting increase.
 const BLOWN_UP: f64 = 0.25;
 const INCREASED: f64 = 0.5;
 /// Looks in a row above the best that make an increase lasting, while it grows and in any case.

@@ -96,7 +96,7 @@ impl Listed for WorkingSet {
         storage: "n_X ell + the columns that matter",
         rate: Rate::Linear,
         form: Form::Collapsed,
-        asks: &[Ask::AffineInner, Ask::SmoothMerit, Ask::SecondsOfSum, Ask::Separable],
+        asks: &[Ask::AffineInner, Ask::SmoothMerit, Ask::DiagonalHessian, Ask::Separable],
         settings: &[],
     };
 

@@ -33,7 +33,7 @@ pub struct ClassScores {
 
 /// `phi_i'' = diag(diagonal_i) - across_i across_i'` for all i, flat.
 #[derive(Debug)]
-pub(crate) struct Seconds {
+pub(crate) struct DiagonalLessRankOne {
     pub(crate) diagonal: Vec<f64>,
     pub(crate) across: Vec<f64>,
 }
@@ -198,7 +198,7 @@ impl ClassScores {
     /// on the way.
     pub(crate) fn hessian(
         &self,
-        seconds: &Seconds,
+        curvatures: &DiagonalLessRankOne,
         share: f64,
         patience: &Patience<'_>,
     ) -> Vec<f64> {
@@ -211,8 +211,8 @@ impl ClassScores {
                 }
                 let weight = |i: usize| {
                     let (of_a, of_b) = (i * classes + a, i * classes + b);
-                    let own = if a == b { seconds.diagonal[of_a] } else { 0.0 };
-                    share * (own - seconds.across[of_a] * seconds.across[of_b])
+                    let own = if a == b { curvatures.diagonal[of_a] } else { 0.0 };
+                    share * (own - curvatures.across[of_a] * curvatures.across[of_b])
                 };
                 let block = patience
                     .within(self.rows.d(), &weight, |weight| gram::weighted(&self.rows, weight));
@@ -246,11 +246,15 @@ impl ClassScores {
     }
 
     /// The diagonal of [`Self::hessian`].
-    pub(crate) fn hessian_diagonal(&self, seconds: &Seconds, share: f64) -> Vec<f64> {
+    pub(crate) fn hessian_diagonal(
+        &self,
+        curvatures: &DiagonalLessRankOne,
+        share: f64,
+    ) -> Vec<f64> {
         self.by_class(|c| {
             let weight = |i: usize| {
                 let own = i * self.classes + c;
-                share * (seconds.diagonal[own] - seconds.across[own].powi(2))
+                share * (curvatures.diagonal[own] - curvatures.across[own].powi(2))
             };
             gram::weighted_diagonal(&self.rows, &weight)
         })

@@ -74,8 +74,8 @@ impl<C: Curve> Along<'_, C> {
         if there.is_nan() {
             return there;
         }
-        // It rises by 1 and more, so that the crossing is no further away than what is left. Where
-        // slopes are exponentials, that is far too far.
+        // Its slope is at least 1, so that the crossing is at most the residual away. Where slopes
+        // are exponentials, that is far too far.
         let step = there.abs().min(1.0 + from.abs());
         match self.bracket(&rise, from, there, step) {
             Found::Crossing(bracket) => nearer(&rise, bracket),
@@ -85,8 +85,8 @@ impl<C: Curve> Along<'_, C> {
     }
 
     /// `h*(v) = sup_t v t - h(t)`. Where the slope crosses v between two numbers it is no more than
-    /// the tangents at both of them say, and that is what is returned: a bound from above, so that
-    /// no gap is too small by what is left of the bracket.
+    /// the tangents at both of them say, and that is what is returned: an upper bound, so that no
+    /// gap is too small by the width of the bracket.
     pub(super) fn conjugate(&self, v: f64) -> f64 {
         let Coordinate { lo, hi, .. } = self.part;
         let rise = |t: f64| self.slope(t) - v;

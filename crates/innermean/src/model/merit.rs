@@ -125,7 +125,7 @@ pub trait Merit: Send + Sync {
     /// [`Self::values_and_gradients`], if every `phi_i` is a sum over coordinates; where `phi_i'`
     /// has a kink, one of its one-sided slopes. False, with nothing written, if it is no such sum
     /// or is not known.
-    fn seconds(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> bool {
+    fn hessian_diagonal(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> bool {
         let _ = (terms, u, out);
         false
     }
@@ -133,7 +133,7 @@ pub trait Merit: Send + Sync {
     /// `phi_i'' = diag(diagonal_i) - across_i across_i'` for some terms, as in
     /// [`Self::values_and_gradients`], for a phi that is no sum over coordinates and has second
     /// derivatives of this kind. False, with nothing written, for all others.
-    fn seconds_less_squares(
+    fn diagonal_less_rank_one(
         &self,
         terms: Range<usize>,
         u: &[f64],
@@ -276,18 +276,18 @@ macro_rules! pass_on {
                     (**self).values_and_gradients(terms, u, out)
                 }
 
-                fn seconds(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> bool {
-                    (**self).seconds(terms, u, out)
+                fn hessian_diagonal(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> bool {
+                    (**self).hessian_diagonal(terms, u, out)
                 }
 
-                fn seconds_less_squares(
+                fn diagonal_less_rank_one(
                     &self,
                     terms: Range<usize>,
                     u: &[f64],
                     diagonal: &mut [f64],
                     across: &mut [f64],
                 ) -> bool {
-                    (**self).seconds_less_squares(terms, u, diagonal, across)
+                    (**self).diagonal_less_rank_one(terms, u, diagonal, across)
                 }
 
                 fn conjugate(&self, i: usize, w: &[f64]) -> f64 {

@@ -217,7 +217,7 @@ impl RowMoments {
             .collect();
         let scaled = |j: usize, k: usize| self.covariance(j, k) / sizes[j] / sizes[k];
         let mut left: Vec<f64> = (0..d * d).map(|at| scaled(at / d, at % d)).collect();
-        // What is left of a column of size about 1 after d steps that round.
+        // The rounding error of a column of size about 1 after d steps.
         let least = 4.0 * UNIT * d as f64;
         let mut open: Vec<usize> = (0..d).collect();
         let mut roots = Vec::new();

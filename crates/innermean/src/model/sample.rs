@@ -215,18 +215,18 @@ impl Merit for TermsOf<'_> {
         self.whole.gradient(self.terms[k], u, out);
     }
 
-    fn seconds(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> bool {
+    fn hessian_diagonal(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> bool {
         let ell = u.len() / terms.len().max(1);
         for (k, (u, out)) in
             terms.zip(u.chunks_exact(ell.max(1)).zip(out.chunks_exact_mut(ell.max(1))))
         {
             let i = self.terms[k];
-            self.whole.seconds(i..i + 1, u, out);
+            self.whole.hessian_diagonal(i..i + 1, u, out);
         }
-        self.whole.seconds(0..0, &[], &mut [])
+        self.whole.hessian_diagonal(0..0, &[], &mut [])
     }
 
-    fn seconds_less_squares(
+    fn diagonal_less_rank_one(
         &self,
         terms: Range<usize>,
         u: &[f64],
@@ -237,9 +237,9 @@ impl Merit for TermsOf<'_> {
         let parts = diagonal.chunks_exact_mut(ell).zip(across.chunks_exact_mut(ell));
         for ((k, u), (diagonal, across)) in terms.zip(u.chunks_exact(ell)).zip(parts) {
             let i = self.terms[k];
-            self.whole.seconds_less_squares(i..i + 1, u, diagonal, across);
+            self.whole.diagonal_less_rank_one(i..i + 1, u, diagonal, across);
         }
-        self.whole.seconds_less_squares(0..0, &[], &mut [], &mut [])
+        self.whole.diagonal_less_rank_one(0..0, &[], &mut [], &mut [])
     }
 
     fn class_of(&self, k: usize) -> Option<(usize, f64)> {

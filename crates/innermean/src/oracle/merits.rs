@@ -15,7 +15,7 @@ pub(crate) struct Merits {
     pub(crate) w: Vec<f64>,
     /// The diagonals of `phi_i''(u_i)`, flat; or, of a phi that is no sum over coordinates, all of
     /// it, ell rows of length ell for each term.
-    pub(crate) seconds: Vec<f64>,
+    pub(crate) hessians: Vec<f64>,
 }
 
 /// How the second derivatives of phi are found.
@@ -34,7 +34,7 @@ const STEP: f64 = 1e-6;
 
 impl Curvature {
     pub(crate) fn of(problem: Objective<'_>) -> Self {
-        if problem.merit.seconds(0..0, &[], &mut []) {
+        if problem.merit.hessian_diagonal(0..0, &[], &mut []) {
             Curvature::Known
         } else if problem.inner.ell() == 1 && problem.merit.quadratic_form().is_none() {
             Curvature::Difference
@@ -43,7 +43,7 @@ impl Curvature {
         }
     }
 
-    /// Numbers that [`Merits::seconds`] holds for each term.
+    /// Numbers that [`Merits::hessians`] holds for each term.
     fn numbers(self, ell: usize) -> usize {
         if self == Curvature::Tied { ell * ell } else { ell }
     }
@@ -54,7 +54,7 @@ impl Merits {
     pub(crate) fn room(problem: Objective<'_>) -> Self {
         let (n_x, ell) = (problem.inner.n_x(), problem.inner.ell());
         let numbers = Curvature::of(problem).numbers(ell);
-        Merits { loss: 0.0, w: vec![0.0; n_x * ell], seconds: vec![0.0; n_x * numbers] }
+        Merits { loss: 0.0, w: vec![0.0; n_x * ell], hessians: vec![0.0; n_x * numbers] }
     }
 }
 
@@ -67,7 +67,7 @@ impl Oracle<'_> {
         let (problem, ell) = (self.problem, self.ell);
         problem.duals(u, &mut out.w);
         out.loss = problem.loss(u);
-        if out.seconds.is_empty() {
+        if out.hessians.is_empty() {
             return;
         }
         let way = Curvature::of(problem);
@@ -78,10 +78,10 @@ impl Oracle<'_> {
             Curvature::Tied => differences(problem),
         };
         self.calls.merit += (differs * self.n_x) as u64;
-        Blocks::new(self.n_x, MERIT * numbers).fill(numbers, &mut out.seconds, |terms, out| {
+        Blocks::new(self.n_x, MERIT * numbers).fill(numbers, &mut out.hessians, |terms, out| {
             let own = terms.start * ell..terms.end * ell;
             if way == Curvature::Known {
-                problem.merit.seconds(terms, &u[own], out);
+                problem.merit.hessian_diagonal(terms, &u[own], out);
                 return;
             }
             for (i, out) in terms.zip(out.chunks_exact_mut(numbers)) {
@@ -101,7 +101,7 @@ impl Oracle<'_> {
 /// Points at which slopes are taken for [`whole`], beside the one in question.
 fn differences(problem: Objective<'_>) -> usize {
     let known = problem.merit.quadratic_form().is_some()
-        || problem.merit.seconds_less_squares(0..0, &[], &mut [], &mut []);
+        || problem.merit.diagonal_less_rank_one(0..0, &[], &mut [], &mut []);
     if known { 0 } else { problem.inner.ell() }
 }
 
@@ -118,7 +118,7 @@ fn whole(problem: Objective<'_>, i: usize, u: &[f64], out: &mut [f64]) {
         return;
     }
     let (mut diagonal, mut across) = (vec![0.0; ell], vec![0.0; ell]);
-    if problem.merit.seconds_less_squares(i..i + 1, u, &mut diagonal, &mut across) {
+    if problem.merit.diagonal_less_rank_one(i..i + 1, u, &mut diagonal, &mut across) {
         for (r, row) in out.chunks_exact_mut(ell).enumerate() {
             for (c, entry) in row.iter_mut().enumerate() {
                 *entry = -across[r] * across[c] + if r == c { diagonal[r] } else { 0.0 };
@@ -175,7 +175,7 @@ mod tests {
             self.0.prox_conjugate(i, alpha, w);
         }
 
-        fn seconds(&self, _: Range<usize>, _: &[f64], _: &mut [f64]) -> bool {
+        fn hessian_diagonal(&self, _: Range<usize>, _: &[f64], _: &mut [f64]) -> bool {
             false
         }
 
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(calls, 2);
         let (found, calls) = asked((&silent).into(), &[0.5, 2.0]);
         assert_eq!((calls, found.loss, &found.w), (4, known.loss, &known.w));
-        for (found, known) in found.seconds.iter().zip(&known.seconds) {
+        for (found, known) in found.hessians.iter().zip(&known.hessians) {
             assert!((found - known).abs() < 1e-4 * known, "{found}, {known}");
         }
         // Of several averages, all of phi''.
@@ -220,7 +220,7 @@ mod tests {
             Problem { inner: averages(2), merit: Silent(square), regularizer: Unregularized };
         let (found, calls) = asked((&tied).into(), &[1.0, -2.0, 0.0, 0.0]);
         assert_eq!(calls, 2 * 3);
-        for (found, known) in found.seconds.iter().zip([3.0, 0.0, 0.0, 3.0].repeat(2)) {
+        for (found, known) in found.hessians.iter().zip([3.0, 0.0, 0.0, 3.0].repeat(2)) {
             assert!((found - known).abs() < 1e-6, "{found}, {known}");
         }
     }
@@ -232,7 +232,7 @@ mod tests {
             Problem { inner: Collapsed::empty(3, 2, 1), merit: form, regularizer: Unregularized };
         let (found, calls) = asked((&problem).into(), &[1.0, 0.0]);
         assert_eq!(calls, 1);
-        for (found, known) in found.seconds.iter().zip([2.0, -1.0, -1.0, 2.0]) {
+        for (found, known) in found.hessians.iter().zip([2.0, -1.0, -1.0, 2.0]) {
             assert!((found - known / 3.0).abs() < 1e-14);
         }
     }

@@ -214,24 +214,24 @@ impl Pass<'_, '_> {
         }
     }
 
-    /// `F` from averages, and with them `w_i = phi_i'` and, as `seconds`, the diagonal of
+    /// `F` from averages, and with them `w_i = phi_i'` and, as `curvatures`, the diagonal of
     /// `phi_i''`: `n_X` calls of phi.
-    pub(crate) fn merits(&mut self, f_bar: &[f64], w: &mut [f64], seconds: &mut [f64]) -> f64 {
+    pub(crate) fn merits(&mut self, f_bar: &[f64], w: &mut [f64], curvatures: &mut [f64]) -> f64 {
         self.0.calls.merit += self.0.n_x as u64;
         if self.0.phi().quadratic_form().is_some() {
             // Squares, as precise_rows() made them.
             w.copy_from_slice(f_bar);
-            seconds.fill(1.0);
+            curvatures.fill(1.0);
             return 0.5 * norm_squared(f_bar);
         }
         self.0.problem.duals(f_bar, w);
-        seconds.copy_from_slice(&hessian::seconds(self.0.problem, f_bar));
+        curvatures.copy_from_slice(&hessian::merit_diagonals(self.0.problem, f_bar));
         self.0.problem.loss(f_bar)
     }
 
     /// The diagonals of `phi_i''` from averages whose `phi_i'` has been asked for: free.
-    pub(crate) fn seconds(&self, f_bar: &[f64]) -> Vec<f64> {
-        hessian::seconds(self.0.problem, f_bar)
+    pub(crate) fn merit_diagonals(&self, f_bar: &[f64]) -> Vec<f64> {
+        hessian::merit_diagonals(self.0.problem, f_bar)
     }
 
     /// `F''` at theta, whose averages are at hand, from this many terms; see [`hessian::dense`]:

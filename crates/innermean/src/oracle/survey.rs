@@ -31,7 +31,7 @@ impl Objective<'_> {
     pub(crate) fn curvatures(&self, f_bar: &[f64], out: &mut [f64]) {
         let merit = self.merit;
         let bound = 1.0 / merit.gamma();
-        if merit.seconds(0..self.inner.n_x(), f_bar, out) {
+        if merit.hessian_diagonal(0..self.inner.n_x(), f_bar, out) {
             // Where no phi bends, as smoothed hinges at the origin, they will further on.
             if bound.is_finite() && out.iter().all(|c| *c <= 0.0) {
                 out.fill(bound);

@@ -74,7 +74,7 @@ struct Segment {
     rows: Range<usize>,
 }
 
-/// A pass is cut into so many segments at least, if it has as many rows.
+/// A pass is cut into at least this many segments, if it has as many rows.
 const SEGMENTS: usize = 128;
 /// A shorter segment is not worth its overhead.
 const SHORTEST: usize = 512;

@@ -58,7 +58,7 @@ pub struct Portfolio {
     squares: OnceLock<Vec<f64>>,
 }
 
-/// A Gram matrix of so many products takes a few milliseconds, and is kept.
+/// A Gram matrix of up to this many products takes a few milliseconds, and is kept.
 const FEW_PRODUCTS: f64 = 2e8;
 
 /// Rows that are not where the returns are.

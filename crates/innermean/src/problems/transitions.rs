@@ -29,7 +29,7 @@ mod features;
 
 pub use features::StateFeatures;
 
-/// What stands for the next state where an episode ends: the value after it is zero.
+/// In the place of the next state where an episode ends: the value after it is zero.
 pub const END: u32 = u32::MAX;
 
 /// Transitions in any order, as columns.

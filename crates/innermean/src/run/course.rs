@@ -296,7 +296,9 @@ impl<'r> Run<'r> {
         // point.
         let now = if lost { self.judge.last_counts() } else { self.engine.counts() };
         let work = self.engine.work();
-        let endless = work.endless().filter(|_| status == Status::Diverged);
+        // What a proof bounds from below does not fall without end, whatever a method has seen.
+        let falls = status == Status::Diverged && !self.judge.has_bound_from_below();
+        let endless = work.endless().filter(|_| falls);
         let status = if endless.is_some() { Status::Unbounded } else { status };
         let duals = work.known().duals.filter(|_| !lost);
         Solution {

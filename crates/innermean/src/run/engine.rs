@@ -233,7 +233,7 @@ impl<'p> Engine<'p> {
     }
 
     /// Whether the calls have reached the limit. They are looked at where about as many steps have
-    /// been made as there were calls left for, so that hardly a step begins with the limit used up.
+    /// been made as there were calls left for, so that few steps begin with the limit used up.
     pub(super) fn has_used_up(&mut self, max_calls: Option<u64>) -> bool {
         let Some(most) = max_calls else { return false };
         let Horizon { begun, at, .. } = self.horizon;

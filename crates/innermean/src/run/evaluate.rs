@@ -26,8 +26,8 @@ use proven::Proven;
 
 /// An objective this many times that of the origin is no answer, however flat it is there.
 const WORSE_THAN_ORIGIN: f64 = 1e3;
-/// What a Newton step would gain is an estimate of what is left. Where nothing moves any more, so
-/// many times as much is taken for that.
+/// The gain of a Newton step is an estimate of the gap. Where nothing moves any more, this many
+/// times that gain is taken for the gap.
 const MARGIN_OF_GAIN: f64 = 1e3;
 /// The least stationarity that double precision can tell from none.
 const LAST_DIGIT: f64 = 1e-14;
@@ -140,6 +140,11 @@ impl<'p> Evaluator<'p> {
     /// From now on objectives alone, for which no time is left to prove anything.
     pub(crate) fn prove_nothing(&mut self) {
         self.way = Way::Unasked;
+    }
+
+    /// Whether some bound from below holds for all theta.
+    pub(crate) fn has_bound_from_below(&self) -> bool {
+        self.memory.below.0 > f64::NEG_INFINITY
     }
 
     /// The first pass over the data that failed.
@@ -341,6 +346,8 @@ impl<'p> Evaluator<'p> {
         match exact {
             Some(exact) if (exact - here.objective).abs() > DIGITS * here.magnitude => {
                 here.objective = exact;
+                // Of numbers that are as good as noise the size is noise, too.
+                here.magnitude = (exact - g).abs() + g.abs();
                 here.rounding = f64::EPSILON * here.magnitude;
             }
             // The bound is that of the other objective.

@@ -176,6 +176,11 @@ impl<'p> Judge<'p> {
         self.reached().or_else(|| self.at_last_outer())
     }
 
+    /// Whether the objective has been proven to stay above some number everywhere.
+    pub(super) fn has_bound_from_below(&self) -> bool {
+        self.evaluator.has_bound_from_below()
+    }
+
     /// The last evaluation, with these counts.
     pub(super) fn record(&self, now: &Counts) -> Record {
         let Counts { outer, inner, calls, rows, seconds } = *now;

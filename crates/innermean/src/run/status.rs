@@ -85,8 +85,8 @@ impl Status {
                 "Along some direction nothing stops theta: a constraint or a ridge makes a minimum."
             }
             Status::Stalled => {
-                "This is the best point so far. What is left may be rounding: accept a larger \
-                 tolerance; or there is no minimum, and a constraint or a ridge makes one."
+                "This is the best point so far. The remaining error may be rounding: accept a \
+                 larger tolerance; or there is no minimum, and a constraint or a ridge makes one."
             }
             Status::StartNotFinite => {
                 "The objective is not finite at the start: look for a NaN or an infinity in the \

@@ -8,7 +8,7 @@ use crate::linalg::vector::{axpy, dot, norm_squared};
 /// An eigenvalue and the part of a vector that belongs to it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Mode {
-    /// The eigenvalue, or what stands for several.
+    /// The eigenvalue, or one that represents several.
     pub(crate) eigenvalue: f64,
     /// The square of the vector's part along it.
     pub(crate) weight: f64,

@@ -223,7 +223,7 @@ fn tamed(problem: Objective<'_>, theta: &[f64], scatter: f64, alpha_theta: f64) 
 const GROWTH: f64 = 4.0;
 /// Growth that is more than rounding and chance.
 const BEYOND_CHANCE: f64 = 1.05;
-/// What is left of a step where Jacobians grow. Of three draws of Poisson counts SVRPDA-I diverged
+/// The factor on a step where Jacobians grow. Of three draws of Poisson counts SVRPDA-I diverged
 /// on one with 1; of nine, on none with 1/2.
 const PART_IF_GROWING: f64 = 0.5;
 /// By a millionth, no step that fits begins.

@@ -423,7 +423,7 @@ fn methods_agree_on_every_link() {
 #[test]
 fn proportions_recover_what_row_labels_say() {
     let mut agreements = Vec::new();
-    for seed in 1..=5 {
+    for seed in 1..=2 {
         let options = GroupOptions {
             groups: 2000,
             rows: (20, 80),
@@ -444,5 +444,5 @@ fn proportions_recover_what_row_labels_say() {
         agreements.push(format!("{agreement:.4}"));
         assert!(agreement >= 0.97, "seed {seed}: {agreement}");
     }
-    println!("correlation with the fit to row labels, seeds 1 to 5: {}", agreements.join(" "));
+    println!("correlation with the fit to row labels, seeds 1 and 2: {}", agreements.join(" "));
 }

@@ -155,7 +155,7 @@ fn the_gap_is_proven() {
     for (k, (sparse, weighted, intercepts)) in
         [(false, false, true), (true, true, true), (false, true, false)].into_iter().enumerate()
     {
-        let data = Data::random(150, 4, intercepts, 11 + k as u64);
+        let data = Data::random(60, 4, intercepts, 11 + k as u64);
         for (penalty, problem) in [
             ("ridge", data.problem(sparse, weighted, ridge())),
             ("both", data.problem(sparse, weighted, both())),

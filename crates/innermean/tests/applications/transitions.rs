@@ -132,7 +132,9 @@ fn the_objective_is_the_mean_squared_bellman_error_of_the_log() {
             assert!((0..9).all(|s| {
                 (values[s] - dot(&psi(rows.as_deref(), d, s as u32), &theta)).abs() < 1e-14
             }));
-            for method in ["lbfgs", "svrpda1"] {
+            // The slower method on one of each.
+            let both = log.weights.is_some() == (d == 4);
+            for method in if both { &["lbfgs", "svrpda1"][..] } else { &["lbfgs"] } {
                 let found = error(&solved(&task, method), &minimiser);
                 assert!(found < 1e-8, "{method}, d = {d}: {found:e}");
             }

@@ -127,8 +127,8 @@ proptest! {
     #[test]
     fn derivatives_match_central_differences(phi in merit(), i in 0usize..2, u in numbers()) {
         let (mut diagonal, mut across) = (vec![0.0; ELL], vec![0.0; ELL]);
-        prop_assert!(phi.seconds_less_squares(i..i + 1, &u, &mut diagonal, &mut across));
-        prop_assert!(!phi.seconds(i..i + 1, &u, &mut [0.0; ELL]));
+        prop_assert!(phi.diagonal_less_rank_one(i..i + 1, &u, &mut diagonal, &mut across));
+        prop_assert!(!phi.hessian_diagonal(i..i + 1, &u, &mut [0.0; ELL]));
         let slopes = gradient(&phi, i, &u);
         let (step, weight) = (1e-5, phi.weights()[i]);
         for c in 0..ELL {

@@ -36,7 +36,7 @@ fn coordinate() -> impl Strategy<Value = Coordinate> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(20_000))]
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
 
     /// The rounding of k steps is that of numbers as large as the largest on the way: where it
     /// starts, and how far it goes.

@@ -106,7 +106,7 @@ fn gauss_newton(f: &dyn Inner, merit: &dyn Merit, theta: &[f64]) -> Vec<f64> {
     let mut out = vec![0.0; d * d];
     for (i, row) in rows.chunks_exact(d).enumerate() {
         let mut second = [0.0];
-        assert!(merit.seconds(i..i + 1, &f_bar[i..=i], &mut second));
+        assert!(merit.hessian_diagonal(i..i + 1, &f_bar[i..=i], &mut second));
         for (k, out) in out.iter_mut().enumerate() {
             *out += second[0] * row[k / d] * row[k % d] / n as f64;
         }

@@ -208,7 +208,7 @@ impl Merit for Silent {
         self.0.prox_conjugate(i, alpha, w);
     }
 
-    fn seconds(&self, _: Range<usize>, _: &[f64], _: &mut [f64]) -> bool {
+    fn hessian_diagonal(&self, _: Range<usize>, _: &[f64], _: &mut [f64]) -> bool {
         false
     }
 

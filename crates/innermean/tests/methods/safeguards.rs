@@ -101,8 +101,8 @@ impl<P: Merit> Merit for Understated<P> {
         self.0.gradient(i, u, out);
     }
 
-    fn seconds(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> bool {
-        let known = self.0.seconds(terms, u, out);
+    fn hessian_diagonal(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> bool {
+        let known = self.0.hessian_diagonal(terms, u, out);
         for c in out {
             *c /= UNDERSTATED;
         }

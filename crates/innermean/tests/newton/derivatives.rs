@@ -85,8 +85,11 @@ fn second_derivatives_are_slopes_of_gradients() {
         let ell = 2;
         let u: Vec<f64> =
             numbers(n * ell, 8).iter().map(|x| lo + (hi - lo) * (0.5 + 0.5 * x)).collect();
-        let mut seconds = vec![f64::NAN; n * ell];
-        assert!(merit.seconds(0..n, &u, &mut seconds), "{name} is a sum over coordinates");
+        let mut curvatures = vec![f64::NAN; n * ell];
+        assert!(
+            merit.hessian_diagonal(0..n, &u, &mut curvatures),
+            "{name} is a sum over coordinates"
+        );
         let gradient = |h: f64| {
             let moved: Vec<f64> = u.iter().map(|u| u + h).collect();
             let mut out = vec![0.0; n * ell];
@@ -95,13 +98,13 @@ fn second_derivatives_are_slopes_of_gradients() {
         };
         let h = 1e-5;
         let (above, below) = (gradient(h), gradient(-h));
-        let size = seconds.iter().fold(0.0, |most: f64, s| most.max(*s));
+        let size = curvatures.iter().fold(0.0, |most: f64, s| most.max(*s));
         for k in 0..n * ell {
             let slope = (above[k] - below[k]) / (2.0 * h);
             assert!(
-                seconds[k] >= 0.0 && (seconds[k] - slope).abs() <= 1e-6 * size,
+                curvatures[k] >= 0.0 && (curvatures[k] - slope).abs() <= 1e-6 * size,
                 "{name}: {} {slope}",
-                seconds[k]
+                curvatures[k]
             );
         }
     }
@@ -132,9 +135,9 @@ fn unless_it_is_written_down_a_second_derivative_is_a_difference_of_slopes() {
         }
     }
     let u = [-2.0, 1e-3, 0.7, 1e4];
-    let mut seconds = [0.0; 4];
-    assert!(Quartic.seconds(0..4, &u, &mut seconds));
-    for (u, second) in u.iter().zip(seconds) {
+    let mut curvatures = [0.0; 4];
+    assert!(Quartic.hessian_diagonal(0..4, &u, &mut curvatures));
+    for (u, second) in u.iter().zip(curvatures) {
         assert!((second / (12.0 * u * u) - 1.0).abs() < 1e-8, "{second} at {u}");
     }
 }

@@ -47,7 +47,12 @@ impl Data {
     }
 
     /// `(1/n) sum_i log(1 + exp(-y_i <a_i, theta>)) + (lambda/2) |theta|^2` with the response's
-    /// signs as labels, and its minimiser by Newton's method.
+    /// signs as labels.
+    pub(crate) fn logistic_problem(&self, lambda: f64) -> Problem<Collapsed, Logistic, Ridge> {
+        logistic_regression(self.d, self.rows.concat(), self.labels(), lambda).unwrap()
+    }
+
+    /// The same, and its minimiser by Newton's method.
     pub(crate) fn logistic(&self, lambda: f64) -> (Problem<Collapsed, Logistic, Ridge>, Vec<f64>) {
         let n = self.rows.len() as f64;
         let labels = self.labels();
@@ -69,6 +74,6 @@ impl Data {
             last = norm;
             theta.iter_mut().zip(hessian.solve(&gradient)).for_each(|(t, step)| *t -= step);
         }
-        (logistic_regression(self.d, self.rows.concat(), labels, lambda).unwrap(), theta)
+        (self.logistic_problem(lambda), theta)
     }
 }

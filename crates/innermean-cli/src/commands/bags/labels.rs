@@ -14,7 +14,7 @@ use crate::flags::spelling::refused_at;
 /// Labels as they were read.
 pub(super) struct Labels {
     pub(super) labels: GroupLabels,
-    /// Where each stands, for messages.
+    /// The place of each in its file, for messages.
     places: Vec<String>,
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    /// In what so many rows are counted, `line` or `row`, and the number of each.
+    /// The unit in which rows are counted, `line` or `row`, and the number of each.
     pub(crate) fn places(&self, rows: usize) -> (&'static str, Vec<u64>) {
         match &self.frame {
             None => ("row", (1..=rows as u64).collect()),

@@ -197,7 +197,7 @@ impl From<GridPolicy> for innermean_data::GridPolicy {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FeatureChoice {
     OneHot,
-    /// So many random numbers.
+    /// This many random numbers.
     Random(usize),
     File(PathBuf),
 }

@@ -264,7 +264,7 @@ impl Read {
 type Pairs = (Vec<String>, Vec<String>);
 
 /// The columns of the log that are features of the states that are left and entered, if it has any,
-/// and a note where nobody asked for them. `X` stands for `X1`, `X2`, ... where a file has arrays.
+/// and a note where no flag asked for them. `X` means `X1`, `X2`, ... where a file has arrays.
 fn feature_columns(flags: &PolicyFlags, path: &Path) -> Result<(Option<Pairs>, Option<String>)> {
     let unsaid = flags.features.is_none() && flags.columns.state_column == "state";
     let asked = flags.feature_columns();

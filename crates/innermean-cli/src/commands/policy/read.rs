@@ -55,7 +55,7 @@ impl Known {
         }
     }
 
-    /// Where transition t stands, if it comes from a file.
+    /// Where transition t is in its file, if it comes from one.
     pub(super) fn place(&self, t: usize) -> String {
         self.frame.as_ref().map_or_else(|| self.source.clone(), |frame| frame.place(t))
     }

@@ -15,7 +15,7 @@ use crate::flags::columns::MissingFlags;
 use crate::flags::input::{limits, moments_fit, takes_moments};
 use crate::flags::number;
 
-/// The market that stands in where no file is given.
+/// The market generated where no file is given.
 const GENERATED_ROWS: usize = 7240;
 const GENERATED_ASSETS: usize = 25;
 /// Of the data, not of the run: `--seed` must not change the problem.

@@ -12,7 +12,7 @@ use innermean_data::{Ask, Columns, FeatureColumns, Frame, Missing, Returns};
 use crate::flags::input::limits;
 use crate::flags::number;
 
-/// How periods count, and what stands for them.
+/// How periods are weighted, and the moments that replace them.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Periods and moments")]
 pub(crate) struct ScenarioFlags {

@@ -77,7 +77,7 @@ impl<'a> Report<'a> {
     /// Notes, where standard output is for the predictions.
     pub(super) fn complain(&self) {
         for note in &self.notes {
-            // Nobody is left to tell where it cannot be written.
+            // If it cannot be written there is nowhere to report that.
             let _ = write!(std::io::stderr(), "{}", human::paragraph("note:", note));
         }
     }

@@ -163,7 +163,7 @@ impl Read {
         }
     }
 
-    /// Where a row stands, for messages.
+    /// The place of a row in its file, for messages.
     pub(super) fn place(&self, row: usize) -> String {
         match &self.rows {
             Rows::Table(frame) | Rows::States(frame, _) => frame.place(row),
@@ -199,7 +199,7 @@ impl Read {
     }
 }
 
-/// Columns that nobody knows are refused, or left out with a word.
+/// Unknown columns are refused, or left out with a note.
 fn refuse_extra(
     source: &str,
     model: &Model,

@@ -180,7 +180,7 @@ impl ScalarMerit for Targets {
         self.weights[i] * (u - self.targets[i])
     }
 
-    fn second(&self, i: usize, _: f64) -> f64 {
+    fn second_derivative(&self, i: usize, _: f64) -> f64 {
         self.weights[i]
     }
 

@@ -12,10 +12,14 @@ use innermean::{
 use innermean_data::{Features, MdpOptions, generate_mdp};
 use serde::{Deserialize, Serialize};
 
+pub(super) use self::entries::Entry;
+use self::entries::{GENERAL, PREDICTORS, SHARED, SINGLE, Steps};
 use super::arena::{Arena, Course};
 use super::family::{Shape, Size, Targets, Units};
 use super::piece::Piece;
 use super::store::Store;
+
+mod entries;
 
 /// Relative to the start's gap; where a method has not come to that in this many calls, it is left
 /// out of the fit.
@@ -54,22 +58,6 @@ pub(super) struct Point {
     pub(super) kappa: f64,
 }
 
-/// A method, how its steps are found, and the bound that the paper has for it.
-pub(super) struct Entry {
-    pub(super) name: &'static str,
-    method: &'static str,
-    steps: Steps,
-    /// In words.
-    pub(super) claim: Option<&'static str>,
-    bound: fn(f64, f64, f64) -> f64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Steps {
-    Rule(StepRule),
-    Tuned,
-}
-
 /// What was measured at a point.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Measured {
@@ -105,137 +93,6 @@ impl Axis {
             Axis::Samples => point.n_y as f64,
             Axis::Condition => point.kappa,
         }
-    }
-}
-
-const AUTOMATIC: Steps = Steps::Rule(StepRule::Automatic);
-
-/// The entries of each case.
-pub(super) const GENERAL: &[Entry] = &[
-    Entry {
-        name: "SVRPDA-I, steps of Theorem 1",
-        method: "svrpda1",
-        steps: Steps::Rule(StepRule::Theorem1),
-        claim: Some("n_X n_Y + n_X κ"),
-        bound: |n_x, n_y, kappa| n_x * n_y + n_x * kappa,
-    },
-    Entry {
-        name: "SVRPDA-I, no settings",
-        method: "svrpda1",
-        steps: AUTOMATIC,
-        claim: Some("n_X n_Y + n_X κ"),
-        bound: |n_x, n_y, kappa| n_x * n_y + n_x * kappa,
-    },
-    Entry {
-        name: "SVRPDA-II, no settings",
-        method: "svrpda2",
-        steps: AUTOMATIC,
-        claim: None,
-        bound: |_, _, _| 1.0,
-    },
-];
-const SHARED: &[Entry] = &[
-    Entry {
-        name: "SVRPDA-I, steps of Theorem 1",
-        method: "svrpda1",
-        steps: Steps::Rule(StepRule::Theorem1),
-        claim: Some("n_X + n_Y + n_X κ"),
-        bound: |n_x, n_y, kappa| n_x + n_y + n_x * kappa,
-    },
-    Entry {
-        name: "SVRPDA-I, no settings",
-        method: "svrpda1",
-        steps: AUTOMATIC,
-        claim: Some("n_X + n_Y + n_X κ"),
-        bound: |n_x, n_y, kappa| n_x + n_y + n_x * kappa,
-    },
-    Entry {
-        name: "Comp-SVRG-1, tuned",
-        method: "comp-svrg1",
-        steps: Steps::Tuned,
-        claim: Some("n_X + n_Y + κ³"),
-        bound: |n_x, n_y, kappa| n_x + n_y + kappa.powi(3),
-    },
-    Entry {
-        name: "C-SAGA, tuned",
-        method: "c-saga",
-        steps: Steps::Tuned,
-        claim: Some("n_X + n_Y + (n_X + n_Y) κ"),
-        bound: |n_x, n_y, kappa| (n_x + n_y) * (1.0 + kappa),
-    },
-    Entry {
-        name: "ASCVRG, tuned",
-        method: "ascvrg",
-        steps: Steps::Tuned,
-        claim: None,
-        bound: |_, _, _| 1.0,
-    },
-];
-const SINGLE: &[Entry] = &[
-    Entry {
-        name: "SVRPDA-I, no settings",
-        method: "svrpda1",
-        steps: AUTOMATIC,
-        claim: Some("n_Y + κ"),
-        bound: |_, n_y, kappa| n_y + kappa,
-    },
-    Entry {
-        name: "Comp-SVRG-1, tuned",
-        method: "comp-svrg1",
-        steps: Steps::Tuned,
-        claim: Some("n_Y + κ³"),
-        bound: |_, n_y, kappa| n_y + kappa.powi(3),
-    },
-    Entry {
-        name: "C-SAGA, tuned",
-        method: "c-saga",
-        steps: Steps::Tuned,
-        claim: Some("n_Y + n_Y κ"),
-        bound: |_, n_y, kappa| n_y + n_y * kappa,
-    },
-    Entry {
-        name: "MSPBE-SVRG, tuned",
-        method: "mspbe-svrg",
-        steps: Steps::Tuned,
-        claim: Some("n_Y + κ²"),
-        bound: |_, n_y, kappa| n_y + kappa.powi(2),
-    },
-    Entry {
-        name: "MSPBE-SAGA, tuned",
-        method: "mspbe-saga",
-        steps: Steps::Tuned,
-        claim: Some("n_Y + κ²"),
-        bound: |_, n_y, kappa| n_y + kappa.powi(2),
-    },
-];
-const PREDICTORS: &[Entry] = &[
-    Entry {
-        name: "SVRPDA-I, steps of Theorem 3",
-        method: "svrpda1",
-        steps: Steps::Rule(StepRule::Theorem3),
-        claim: Some("n_X + κ"),
-        bound: |n_x, _, kappa| n_x + kappa,
-    },
-    Entry {
-        name: "SVRPDA-I, no settings",
-        method: "svrpda1",
-        steps: AUTOMATIC,
-        claim: Some("n_X + κ"),
-        bound: |n_x, _, kappa| n_x + kappa,
-    },
-    Entry {
-        name: "SPDC, its own steps",
-        method: "spdc",
-        steps: AUTOMATIC,
-        claim: Some("n_X + √(n_X κ)"),
-        bound: |n_x, _, kappa| n_x + (n_x * kappa).sqrt(),
-    },
-];
-
-impl Entry {
-    /// The paper's bound without its logarithm.
-    pub(super) fn bound(&self, Point { n_x, n_y, kappa }: &Point) -> f64 {
-        (self.bound)(*n_x as f64, *n_y as f64, *kappa)
     }
 }
 
@@ -412,7 +269,7 @@ fn run(
                 Steps::Tuned => arena.tuned(method, choice, "its own")?,
             };
             let Some(course) = course else { return Ok(None) };
-            // The numbers alone: nobody draws these curves.
+            // The last gap alone: these curves are not drawn.
             runs.push(Course { calls: Vec::new(), gaps: vec![course.last()], ..course });
         }
         courses.push(runs);

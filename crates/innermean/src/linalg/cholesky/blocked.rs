@@ -1,4 +1,4 @@
-//! Factors block column by block column: what is left below and to the right is updated by tiles,
+//! Factors block column by block column: the trailing submatrix is updated by tiles,
 //! in parallel where it pays.
 
 use rayon::prelude::*;
@@ -8,7 +8,7 @@ use crate::linalg::vector::{HEIGHT, Panels, Places, WIDTH, dispatch, dot, tile, 
 
 /// Columns of a block: tiles run along this many terms.
 const BLOCK: usize = 64;
-/// Rows of what is left that go to a thread at once.
+/// Rows of the trailing submatrix that go to a thread at once.
 const STRIP: usize = 8 * HEIGHT;
 
 /// From this d on threads share the rows.

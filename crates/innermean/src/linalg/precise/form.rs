@@ -24,7 +24,7 @@ pub(crate) struct Form {
     products: usize,
 }
 
-/// Corrections of `C^-1 u` by what is left of u.
+/// Steps of iterative refinement of `C^-1 u`.
 const CORRECTIONS: usize = 2;
 
 /// What each transition counts.

@@ -279,7 +279,7 @@ fn long_rows<const DOTS: bool, const AHEAD: bool>(
                 _mm256_storeu_pd(at.add(4), new[1]);
                 l += LANES;
             }
-            // What is left, in two parts; each lane belongs to one of them.
+            // The tail, in two parts; each lane belongs to one of them.
             for (part, (mask, l)) in [(first, l), (second, l + 4)].into_iter().enumerate() {
                 if l >= d {
                     break;
@@ -354,7 +354,7 @@ unsafe fn lane_sum<const K: usize>(
             // which.
             (low, high) = (high, low);
         }
-        // What is left, up to three. Lanes beyond it are zeros and add zero.
+        // The tail, up to three. Lanes beyond it are zeros and add zero.
         if n & 3 == 1 {
             low = add(streams.map(|s| _mm256_zextpd128_pd256(_mm_load_sd(s.add(l)))), low);
         } else if n & 2 != 0 {

@@ -15,7 +15,7 @@
 //!
 //! The step is `STEP / L` and the prox that of `alpha g`, as in the paper. The authors' code
 //! divides the step by n once more and thresholds by lambda instead of `alpha lambda`: its iterates
-//! hardly move, and towards another point.
+//! barely move, and towards another point.
 
 use crate::linalg::elementary::Elementary;
 use serde::Serialize;

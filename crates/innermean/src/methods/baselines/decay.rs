@@ -15,7 +15,7 @@ pub struct Decay {
 }
 
 impl Decay {
-    /// What is left of a step in iteration k, from 0.
+    /// The factor on a step in iteration k, from 0.
     #[inline(always)]
     pub fn at(&self, k: u64) -> f64 {
         (1.0 + k as f64 / self.period).to_power(-self.power)

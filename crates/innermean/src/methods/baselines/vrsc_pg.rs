@@ -9,7 +9,7 @@
 //!
 //! The step is `STEP / L` and the prox that of `alpha g`, as in the paper. The public code of a
 //! later comparison divides the step by n once more and thresholds by lambda instead of `alpha
-//! lambda`: its iterates hardly move, and towards another point.
+//! lambda`: its iterates barely move, and towards another point.
 //!
 //! Differs: the paper's batches of order `n^(2/3)` average over a sample that all terms share. In
 //! problem (1) each term has its own average, so that the same number of samples is split into A

@@ -20,8 +20,8 @@ const PART_TOLERANCE: f64 = 1e-3;
 const GROWTH: usize = 4;
 /// Terms for each coordinate, at least, of a part of the terms.
 const TERMS_PER_COORDINATE: usize = 4;
-/// Samples of a term, at least, where not all are taken, and so many that leaving out some of them
-/// is better than leaving out terms.
+/// Samples of a term, at least, where not all are taken, and the number from which leaving out
+/// samples is better than leaving out terms.
 const FEW_SAMPLES: usize = 256;
 const MANY_SAMPLES: usize = 1024;
 

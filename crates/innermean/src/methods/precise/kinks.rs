@@ -81,7 +81,7 @@ impl Kinks {
 
     /// The most that phi bends, as it is smoothed; of these second derivatives, where that has no
     /// bound.
-    pub(super) fn bend(&self, oracle: &Oracle<'_>, seconds: &[f64]) -> f64 {
+    pub(super) fn bend(&self, oracle: &Oracle<'_>, curvatures: &[f64]) -> f64 {
         let gamma = oracle.phi().gamma();
         if !self.w.is_empty() {
             self.sigma
@@ -90,7 +90,7 @@ impl Kinks {
         } else if gamma > 0.0 && gamma.is_finite() {
             1.0 / gamma
         } else {
-            seconds.iter().copied().fold(0.0, f64::max)
+            curvatures.iter().copied().fold(0.0, f64::max)
         }
     }
 

@@ -31,7 +31,7 @@ pub(super) fn minimise(
             row.iter().map(|a| a * a).sum::<f64>()
         };
         let of = |r: usize| if tied { i * ell * ell + r * (ell + 1) } else { i * ell + r };
-        (0..ell).map(|r| here.merits.seconds[of(r)].abs() * size(r)).sum()
+        (0..ell).map(|r| here.merits.hessians[of(r)].abs() * size(r)).sum()
     };
     let mean = (0..oracle.n_x()).map(bend).sum::<f64>() * oracle.one_over_n_x();
     let mut step = Backtracking::new(d, if mean > 0.0 { 1.0 / mean } else { 1.0 });
@@ -42,7 +42,7 @@ pub(super) fn minimise(
     let look = |oracle: &mut Oracle<'_>, y: &[f64], w: &mut Vec<f64>| {
         let mut u = here.along(y);
         u.iter_mut().zip(&here.f_bar).for_each(|(u, f_bar)| *u += f_bar);
-        let mut merits = Merits { loss: 0.0, w: std::mem::take(w), seconds: Vec::new() };
+        let mut merits = Merits { loss: 0.0, w: std::mem::take(w), hessians: Vec::new() };
         oracle.merits(&u, &mut merits);
         *w = merits.w;
         merits.loss

@@ -51,7 +51,7 @@ pub(super) fn minimise(
         for ((slope, x), center) in gradient.iter_mut().zip(&*x).zip(&here.theta) {
             *slope += rho * (x - center);
         }
-        let system = System::new(oracle, here, &merits.seconds);
+        let system = System::new(oracle, here, &merits.hessians);
         let (step, slope) = if g.are_smooth() {
             g.add_gradient(x, &mut gradient);
             let diagonal: Vec<f64> = g.l2().map(|l2| l2 + rho).collect();

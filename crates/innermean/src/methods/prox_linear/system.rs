@@ -40,18 +40,18 @@ pub(super) struct System<'s> {
 
 impl<'s> System<'s> {
     /// At a snapshot, with these second derivatives of phi.
-    pub(super) fn new(oracle: &Oracle<'_>, here: &'s Snapshot, seconds: &[f64]) -> Self {
+    pub(super) fn new(oracle: &Oracle<'_>, here: &'s Snapshot, hessians: &[f64]) -> Self {
         let share = oracle.one_over_n_x();
         if Curvature::of(oracle.problem()) != Curvature::Tied {
             // Rounding may leave less than nothing.
-            let weights = seconds.iter().map(|c| share * c.max(0.0)).collect();
+            let weights = hessians.iter().map(|c| share * c.max(0.0)).collect();
             return System { rows: Cow::Borrowed(&here.rows), weights };
         }
         // phi_i'' = L L': the rows of L' A_i have no weights.
         let (d, ell) = (oracle.d(), oracle.ell());
         let mut rows = vec![0.0; here.f_bar.len() * d];
         for (i, out) in rows.chunks_exact_mut(ell * d).enumerate() {
-            let mut factor = seconds[i * ell * ell..(i + 1) * ell * ell].to_vec();
+            let mut factor = hessians[i * ell * ell..(i + 1) * ell * ell].to_vec();
             factor_in_place(&mut factor, ell);
             for (c, out) in out.chunks_exact_mut(d).enumerate() {
                 for r in c..ell {

@@ -47,7 +47,7 @@ const DRIFTING_DUAL: f64 = 0.3;
 /// M over the number of samples, and over `n_X` at least.
 const EPOCH: f64 = 0.35;
 const LEAST_EPOCH: usize = 4;
-/// `n_X p` of SVRPDA-II, where terms have so many samples on average.
+/// `n_X p` of SVRPDA-II, where terms have at least [`LEAKING`] samples on average.
 const LEAK: f64 = 0.5;
 const LEAKING: usize = 40;
 /// Reference points in turn that are no better than the best.

@@ -48,7 +48,7 @@ pub(super) struct Automatic {
 /// This many outer iterations are given to forecasts. All problems of `experiments/src/bin/grid.rs`
 /// are solved in fewer.
 const FORECAST_ITERATIONS: usize = 50;
-/// What is left of steps after a failure.
+/// The factor on steps after a failure.
 pub(super) const STEP_REDUCTION: f64 = 0.25;
 /// `alpha_theta` times the curvature that random terms have on average along a direction, at most.
 const STABLE: f64 = 0.5;
@@ -60,7 +60,7 @@ pub(super) const ROUNDING: f64 = 1e-12;
 const MODES: usize = 20;
 const FEWER_MODES: usize = 10;
 const LARGE: usize = 512;
-/// Of more terms than this, and than four times d, a part stands for all.
+/// Of more terms than this, and than four times d, a sample represents all.
 const TERMS: usize = 512;
 /// Directions of large terms along which the curvature is measured.
 const DIRECTIONS: usize = 8;

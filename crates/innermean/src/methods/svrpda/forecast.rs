@@ -176,7 +176,7 @@ impl Forecast {
         let decay: f64 =
             modes.iter().map(|mode| mode.weight * oscillator.left(mode.eigenvalue, m)).sum();
         let gamma = oscillator.gamma;
-        // Errors are remembered for so many steps.
+        // The number of steps for which errors are remembered.
         let remembered = if leak > 0.0 { m.min(0.5 / leak) } else { m };
         let drift = view.drift * gamma * (1.0 + remembered * gamma * view.scatter)
             + 0.5 * leak * view.leaves;
@@ -244,8 +244,8 @@ struct Oscillator {
 }
 
 impl Oscillator {
-    /// What is left of `lambda x^2 / 2` after m steps from `x = 1`, `u = lambda`; where it swings,
-    /// of its envelope.
+    /// `lambda x^2 / 2` after m steps from `x = 1`, `u = lambda`, relative to its start; where it
+    /// oscillates, its envelope.
     fn left(&self, lambda: f64, m: f64) -> f64 {
         let Oscillator { alpha_theta, gamma } = *self;
         let pull = alpha_theta * lambda;

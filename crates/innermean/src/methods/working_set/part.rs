@@ -109,11 +109,11 @@ impl Part {
             update(&mut bends, |bend| bend * share);
             bends
         };
-        let mut bends = scaled(oracle.pass().seconds(&at.f_bar));
+        let mut bends = scaled(oracle.pass().merit_diagonals(&at.f_bar));
         let gamma = oracle.problem().merit.gamma();
         let largest = bends.iter().copied().fold(0.0, f64::max);
         let most = if gamma > 0.0 { share / gamma } else { largest };
-        let (mut w, mut seconds) = (w.to_vec(), vec![0.0; size]);
+        let (mut w, mut curvatures) = (w.to_vec(), vec![0.0; size]);
         let (mut first, mut floor) = (0.0_f64, 0.0_f64);
         for _ in 0..MOST_STEPS {
             if oracle.patience.ends() {
@@ -138,7 +138,7 @@ impl Part {
             let (mut tau, mut f_bar) = (1.0, vec![0.0; size]);
             let found = loop {
                 update_with_both(&mut f_bar, &at.f_bar, &along, |_, u, v| u + tau * v);
-                let loss = oracle.pass().merits(&f_bar, &mut w, &mut seconds);
+                let loss = oracle.pass().merits(&f_bar, &mut w, &mut curvatures);
                 // Close to the minimum the fall is lost in rounding.
                 let rounding = SLACK * (at.loss.abs() + g.abs());
                 let slack = if -slope <= 10.0 * rounding { rounding } else { 0.0 };
@@ -165,7 +165,7 @@ impl Part {
             if -slope <= SMALL_GAIN * first {
                 break;
             }
-            bends = scaled(seconds.clone());
+            bends = scaled(curvatures.clone());
             self.slopes(&w, share, &mut at.slopes);
         }
         at.x

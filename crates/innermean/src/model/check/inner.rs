@@ -400,8 +400,7 @@ fn passes(
     }
 }
 
-/// `mean_jacobians` at some terms, against `add_mean_jac_t`; not of so many numbers that they would
-/// fill the memory.
+/// `mean_jacobians` at some terms, against `add_mean_jac_t`; of few enough terms to fit in memory.
 fn jacobians(
     f: &dyn Inner,
     theta: &[f64],

@@ -88,7 +88,7 @@ impl Facts {
         Facts { rows: Some(rows), ..self }
     }
 
-    /// The same of an f that stands for other data up to these roundings.
+    /// The same for an f that represents other data up to this many roundings.
     #[must_use]
     pub fn with_roundings(self, roundings: u32) -> Self {
         Facts { roundings, ..self }

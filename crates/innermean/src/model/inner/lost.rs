@@ -90,7 +90,7 @@ impl<'p> Recording<'p> {
         }
     }
 
-    /// What a pass came to, or what stands for it where it failed.
+    /// The result of a pass, or none where it failed.
     fn kept<R>(&self, pass: impl FnOnce(&dyn Passes) -> Result<R, Lost>) -> Option<R> {
         if self.lost.get().is_some() {
             return None;

@@ -52,7 +52,7 @@ impl ScalarMerit for Absolute {
 
     /// 0: all that bends is the kink.
     #[inline(always)]
-    fn second(&self, _: usize, _: f64) -> f64 {
+    fn second_derivative(&self, _: usize, _: f64) -> f64 {
         0.0
     }
 

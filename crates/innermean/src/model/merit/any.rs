@@ -62,8 +62,8 @@ macro_rules! variants {
                 match self { $(Self::$Variant(merit) => merit.values_and_gradients(terms, u, out),)* }
             }
 
-            fn seconds(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> bool {
-                match self { $(Self::$Variant(merit) => merit.seconds(terms, u, out),)* }
+            fn hessian_diagonal(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> bool {
+                match self { $(Self::$Variant(merit) => merit.hessian_diagonal(terms, u, out),)* }
             }
 
             #[inline(always)]

@@ -137,7 +137,8 @@ fn root(q: f64, alpha: f64, w: f64) -> f64 {
     v
 }
 
-/// Halving alone narrows any bracket by 30 digits; Newton's steps are hardly ever more than 6.
+/// Bisection alone narrows any bracket by 30 digits; Newton's method rarely takes more than 6
+/// steps.
 const MOST_STEPS: usize = 100;
 
 /// `-q log u`, without end where u is 0.
@@ -181,7 +182,7 @@ impl ScalarMerit for Bernoulli {
 
     /// `q / u^2 + (1 - q) / (1 - u)^2`
     #[inline(always)]
-    fn second(&self, i: usize, u: f64) -> f64 {
+    fn second_derivative(&self, i: usize, u: f64) -> f64 {
         let q = self.proportions[i];
         let part = |q: f64, u: f64| if q == 0.0 { 0.0 } else { q / (u * u) };
         part(q, u) + part(1.0 - q, 1.0 - u)
@@ -225,10 +226,6 @@ impl ScalarMerit for Bernoulli {
     #[inline(always)]
     fn is_kinked(&self) -> bool {
         false
-    }
-
-    fn curvature_at(&self, i: usize, u: f64) -> Option<f64> {
-        Some(self.second(i, u))
     }
 
     #[inline(always)]

@@ -52,7 +52,7 @@ impl ScalarMerit for DownsideSquare {
 
     /// `2 c` below 0, 0 above
     #[inline(always)]
-    fn second(&self, _: usize, u: f64) -> f64 {
+    fn second_derivative(&self, _: usize, u: f64) -> f64 {
         if u > 0.0 { 0.0 } else { 2.0 * self.weight }
     }
 

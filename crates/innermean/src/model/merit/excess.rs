@@ -61,7 +61,7 @@ impl ScalarMerit for Excess {
 
     /// 0: all that bends is the kink.
     #[inline(always)]
-    fn second(&self, _: usize, _: f64) -> f64 {
+    fn second_derivative(&self, _: usize, _: f64) -> f64 {
         0.0
     }
 

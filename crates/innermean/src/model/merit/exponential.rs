@@ -92,7 +92,7 @@ impl ScalarMerit for Exponential {
     }
 
     #[inline(always)]
-    fn second(&self, _: usize, u: f64) -> f64 {
+    fn second_derivative(&self, _: usize, u: f64) -> f64 {
         self.rate * self.weight * (self.rate * u).exponential()
     }
 
@@ -150,10 +150,6 @@ impl ScalarMerit for Exponential {
     #[inline(always)]
     fn is_kinked(&self) -> bool {
         false
-    }
-
-    fn curvature_at(&self, i: usize, u: f64) -> Option<f64> {
-        Some(self.second(i, u))
     }
 
     #[inline(always)]

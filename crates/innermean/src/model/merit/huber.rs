@@ -65,7 +65,7 @@ impl ScalarMerit for Huber {
 
     /// `c / h` within, 0 beyond
     #[inline(always)]
-    fn second(&self, _: usize, u: f64) -> f64 {
+    fn second_derivative(&self, _: usize, u: f64) -> f64 {
         if u.abs() > self.width { 0.0 } else { self.weight / self.width }
     }
 

@@ -71,7 +71,8 @@ fn root(alpha: f64, p: f64) -> f64 {
     t
 }
 
-/// Halving alone narrows any bracket by 30 digits; Newton's steps are hardly ever more than 10.
+/// Bisection alone narrows any bracket by 30 digits; Newton's method rarely takes more than 10
+/// steps.
 const MOST_STEPS: usize = 100;
 
 /// Numbers whose logarithms are taken together: a lane multiplies at most 16 factors of at most 2.
@@ -122,7 +123,7 @@ impl ScalarMerit for Logistic {
 
     /// `s(t) (1 - s(t))`, `t = -y_i u`
     #[inline(always)]
-    fn second(&self, _: usize, u: f64) -> f64 {
+    fn second_derivative(&self, _: usize, u: f64) -> f64 {
         let e = exp(-u.abs());
         e / ((1.0 + e) * (1.0 + e))
     }

@@ -147,7 +147,7 @@ impl Merit for Multinomial {
         )
     }
 
-    fn seconds_less_squares(
+    fn diagonal_less_rank_one(
         &self,
         terms: Range<usize>,
         u: &[f64],

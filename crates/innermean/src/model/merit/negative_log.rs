@@ -163,7 +163,7 @@ impl Merit for NegativeLog {
     }
 
     /// `q / u^2` above the floor, 0 below it.
-    fn seconds(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> bool {
+    fn hessian_diagonal(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> bool {
         for ((k, &u), out) in (terms.start * self.ell..).zip(u).zip(out) {
             *out = if u < self.floor * self.unit(k) { 0.0 } else { self.weights[k] / (u * u) };
         }

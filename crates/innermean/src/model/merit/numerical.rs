@@ -111,11 +111,6 @@ impl<C: Curve> ScalarMerit for Numerical<C> {
         self.kinked
     }
 
-    fn curvature_at(&self, i: usize, u: f64) -> Option<f64> {
-        let unknown = self.max_curvature.is_infinite() && !self.kinked;
-        unknown.then(|| self.second(i, u))
-    }
-
     fn max_slope(&self) -> f64 {
         self.max_slope
     }

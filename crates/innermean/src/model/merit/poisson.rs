@@ -80,7 +80,7 @@ impl ScalarMerit for Poisson {
 
     /// `s c / u^2`
     #[inline(always)]
-    fn second(&self, i: usize, u: f64) -> f64 {
+    fn second_derivative(&self, i: usize, u: f64) -> f64 {
         let c = self.counts[i];
         if c == 0.0 { 0.0 } else { c / (u * u) }
     }
@@ -110,10 +110,6 @@ impl ScalarMerit for Poisson {
     #[inline(always)]
     fn is_kinked(&self) -> bool {
         false
-    }
-
-    fn curvature_at(&self, i: usize, u: f64) -> Option<f64> {
-        Some(self.second(i, u))
     }
 
     #[inline(always)]

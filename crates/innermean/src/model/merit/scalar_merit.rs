@@ -58,7 +58,7 @@ pub trait ScalarMerit: Send + Sync {
     /// `phi_i''(u)`; where `phi_i'` has a kink, one of its one-sided slopes. Newton's method asks
     /// for it. Unless it is written down, by a central difference of slopes.
     #[inline(always)]
-    fn second(&self, i: usize, u: f64) -> f64 {
+    fn second_derivative(&self, i: usize, u: f64) -> f64 {
         let h = DIFFERENCE * u.abs().max(DIFFERENCE);
         (self.slope(i, u + h) - self.slope(i, u - h)) / (2.0 * h)
     }
@@ -111,10 +111,11 @@ pub trait ScalarMerit: Send + Sync {
         self.max_curvature() == f64::INFINITY
     }
 
-    /// `phi_i''(u)` where `max_curvature` says nothing about it; see [`Merit::curvature`].
+    /// `phi_i''(u)` where `max_curvature` says nothing about it and there is no kink; see
+    /// [`Merit::curvature`].
     fn curvature_at(&self, i: usize, u: f64) -> Option<f64> {
-        let _ = (i, u);
-        None
+        let unbounded = self.max_curvature() == f64::INFINITY && !self.is_kinked();
+        unbounded.then(|| self.second_derivative(i, u))
     }
 
     /// `sup |phi_i'|` over all `i` and `u`; `B_w` is `sqrt(ell)` times that.
@@ -181,13 +182,14 @@ impl<S: ScalarMerit> Merit for S {
         self.phis_and_slopes(terms, u, out)
     }
 
-    fn seconds(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> bool {
+    fn hessian_diagonal(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> bool {
         let ell = u.len() / terms.len().max(1);
         dispatch(
             #[inline(always)]
             || {
                 for (k, (&u, out)) in u.iter().zip(out).enumerate() {
-                    *out = self.second(terms.start + if ell == 1 { k } else { k / ell }, u);
+                    *out =
+                        self.second_derivative(terms.start + if ell == 1 { k } else { k / ell }, u);
                 }
             },
         );

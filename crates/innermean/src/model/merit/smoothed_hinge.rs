@@ -69,7 +69,7 @@ impl ScalarMerit for SmoothedHinge {
 
     /// `1 / h` on the parabola, 0 on the lines
     #[inline(always)]
-    fn second(&self, i: usize, u: f64) -> f64 {
+    fn second_derivative(&self, i: usize, u: f64) -> f64 {
         let t = 1.0 - self.labels.of(i) * u;
         if t < 0.0 || t > self.width { 0.0 } else { 1.0 / self.width }
     }

@@ -53,7 +53,7 @@ impl ScalarMerit for Square {
 
     /// `2 c`
     #[inline(always)]
-    fn second(&self, _: usize, _: f64) -> f64 {
+    fn second_derivative(&self, _: usize, _: f64) -> f64 {
         2.0 * self.weight
     }
 

@@ -61,7 +61,7 @@ impl ScalarMerit for SquaredHinge {
 
     /// 2 short of the margin, 0 beyond
     #[inline(always)]
-    fn second(&self, i: usize, u: f64) -> f64 {
+    fn second_derivative(&self, i: usize, u: f64) -> f64 {
         if self.labels.of(i) * u > 1.0 { 0.0 } else { 2.0 }
     }
 

@@ -75,9 +75,9 @@ impl<P: Merit> Merit for Weighted<P> {
         scale(self.weights[i], out);
     }
 
-    fn seconds(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> bool {
+    fn hessian_diagonal(&self, terms: Range<usize>, u: &[f64], out: &mut [f64]) -> bool {
         let ell = u.len() / terms.len().max(1);
-        let known = self.merit.seconds(terms.clone(), u, out);
+        let known = self.merit.hessian_diagonal(terms.clone(), u, out);
         if known {
             for (i, out) in terms.zip(out.chunks_exact_mut(ell.max(1))) {
                 scale(self.weights[i], out);
@@ -86,7 +86,7 @@ impl<P: Merit> Merit for Weighted<P> {
         known
     }
 
-    fn seconds_less_squares(
+    fn diagonal_less_rank_one(
         &self,
         terms: Range<usize>,
         u: &[f64],
@@ -94,7 +94,7 @@ impl<P: Merit> Merit for Weighted<P> {
         across: &mut [f64],
     ) -> bool {
         let ell = (u.len() / terms.len().max(1)).max(1);
-        let known = self.merit.seconds_less_squares(terms.clone(), u, diagonal, across);
+        let known = self.merit.diagonal_less_rank_one(terms.clone(), u, diagonal, across);
         if known {
             let parts = diagonal.chunks_exact_mut(ell).zip(across.chunks_exact_mut(ell));
             for (i, (diagonal, across)) in terms.zip(parts) {

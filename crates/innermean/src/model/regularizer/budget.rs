@@ -130,8 +130,8 @@ impl Budget {
     }
 }
 
-/// Newton's steps are hardly ever more than 10; halving alone narrows any bracket to rounding in
-/// fewer than these.
+/// Newton's method rarely takes more than 10 steps; bisection alone narrows any bracket to rounding
+/// in fewer than these.
 const MOST_STEPS: usize = 200;
 
 impl Regularizer for Budget {
@@ -150,7 +150,7 @@ impl Regularizer for Budget {
     }
 
     /// Twice: the first tau carries the rounding of the largest entry, and one of size 1e12 would
-    /// eat the 1. What is left after it is small, and the projection does not change when all of v
+    /// swallow the 1. The residual is small, and the projection does not change when all of v
     /// is shifted.
     ///
     /// Not a part of its callers, whose code for every other g it would swell: it takes far longer

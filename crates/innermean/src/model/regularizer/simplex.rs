@@ -75,7 +75,7 @@ fn total(lanes: &[f64; LANES]) -> f64 {
 ///
 /// `sum_l max(v_l - tau, 0)` is convex in tau and falls, so that a step leads to where it is at
 /// least 1, and all that follow go up until the set is the support. From the support of the last
-/// point, which hardly ever changes in a small step, the first is the last, and only checked: this
+/// point, which rarely changes in a small step, the first is the last, and only checked: this
 /// check is not waited for by what follows.
 #[inline(always)]
 fn from_guess(guess: Sums, v: &mut [f64]) -> bool {

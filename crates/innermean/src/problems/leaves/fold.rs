@@ -52,7 +52,7 @@ pub fn fold(mut partials: Vec<Partial>, shape: &Shape, want: Want) -> Result<Vec
     if let Some(Partial { first, .. }) = partials.iter().find(whole) {
         return Err(Lost::new(format!("leaf {first}"), "its sums are those of another problem"));
     }
-    // What is left are the digits of a binary number; the last ones come first.
+    // The remaining sizes are the digits of a binary number; the last ones come first.
     let all = merge(partials).into_iter().rev().reduce(|after, before| join(before, after));
     let Partial { mut sums, open, .. } =
         all.ok_or_else(|| Lost::new("leaf 0", "there are no leaves"))?;
@@ -96,7 +96,7 @@ fn close(mut open: Vec<Open>, shape: &Shape, want: Want, sums: &mut [f64]) -> Re
             }
             Want::Hessian => {
                 let mut second = [0.0];
-                merit.seconds(0..1, &f_bar, &mut second);
+                merit.hessian_diagonal(0..1, &f_bar, &mut second);
                 let (bend, mut from) = (second[0] * share * share, 0);
                 for (l, x) in jacobian.iter().enumerate() {
                     axpy(bend * x, &jacobian[..=l], &mut sums[from..=from + l]);

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{LEAF, Shape, Shard, Want, fold};
@@ -16,8 +15,8 @@ use crate::run::checkpoint::Hash;
 
 /// Points of which a pass is remembered: a method, the judge and a proof ask for the same few.
 const KEPT: usize = 4;
-/// Coordinates up to which the curvature comes from a Hessian; beyond, from differences of
-/// gradients, so many of them.
+/// Coordinates up to which the curvature comes from a Hessian; beyond, from this many
+/// differences of gradients.
 const BY_HESSIAN: usize = 256;
 const DIFFERENCES: usize = 4;
 const ITERATIONS: usize = 20;
@@ -38,7 +37,6 @@ pub struct Folded<'s> {
     known: Mutex<VecDeque<Arc<Known>>>,
     /// The last Hessian, and where it was found.
     matrix: Mutex<Option<Matrix>>,
-    passes: AtomicU64,
 }
 
 /// A point, and `F''` there.
@@ -87,7 +85,6 @@ impl<'s> Folded<'s> {
             sizes: if shape.affine { survey[2..].iter().map(size).collect() } else { Vec::new() },
             known: Mutex::default(),
             matrix: Mutex::default(),
-            passes: AtomicU64::new(0),
             shape,
         }
     }
@@ -96,11 +93,6 @@ impl<'s> Folded<'s> {
     pub fn problem<G: Regularizer>(self, g: G) -> Problem<Self, Whole, G> {
         let merit = Whole::of(&self.shape);
         Problem { inner: self, merit, regularizer: g }
-    }
-
-    /// Passes so far, those that were answered from what was known not among them.
-    pub fn passes_made(&self) -> u64 {
-        self.passes.load(Ordering::Relaxed)
     }
 
     /// How many terms there are behind the one.
@@ -114,7 +106,6 @@ impl<'s> Folded<'s> {
     }
 
     fn sums(&self, theta: &[f64], want: Want) -> Result<Vec<f64>, Lost> {
-        self.passes.fetch_add(1, Ordering::Relaxed);
         fold(self.shard.pass(theta, want)?, &self.shape, want)
     }
 
@@ -320,6 +311,12 @@ impl Whole {
         let (gamma, lipschitz) = shape.loss.constants();
         Whole { gamma, lipschitz, has_seconds: shape.has_hessian() }
     }
+
+    /// The same where the phi that leaves of [`Loss::Own`](super::Loss::Own) add up is known.
+    #[must_use]
+    pub fn behind(self, merit: &dyn Merit) -> Self {
+        Whole { gamma: merit.gamma(), lipschitz: merit.lipschitz(1), ..self }
+    }
 }
 
 impl Merit for Whole {
@@ -336,7 +333,7 @@ impl Merit for Whole {
     }
 
     /// It has none itself: those of F are asked of f.
-    fn seconds(&self, terms: Range<usize>, _: &[f64], out: &mut [f64]) -> bool {
+    fn hessian_diagonal(&self, terms: Range<usize>, _: &[f64], out: &mut [f64]) -> bool {
         if self.has_seconds {
             out[..terms.len()].fill(0.0);
         }

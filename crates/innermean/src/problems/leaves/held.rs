@@ -15,7 +15,7 @@ impl Shard for Held {
     }
 }
 
-/// Asks again for a pass that was lost, so many times in all.
+/// Asks again for a pass that was lost, a limited number of times in all.
 #[derive(Debug)]
 pub struct Retried<S> {
     /// Whom to ask.

@@ -11,7 +11,7 @@ use crate::model::setting::InvalidSetting;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Loss {
-    /// `u^2 / 2` of what is left when the label is taken off.
+    /// `u^2 / 2` of the residual, the score less the label.
     Square,
     /// Huber's function of the same, with this width and slope.
     Huber(f64),

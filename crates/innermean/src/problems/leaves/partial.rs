@@ -79,7 +79,7 @@ impl Partial {
     }
 }
 
-/// The next so many, if there are as many.
+/// The next `count` numbers, if there are as many.
 fn take<'a>(rest: &mut &'a [f64], count: usize) -> Option<&'a [f64]> {
     let (taken, left) = rest.split_at_checked(count)?;
     *rest = left;

@@ -60,7 +60,7 @@ impl Moments {
     /// If instruments are linearly dependent.
     ///
     /// # Panics
-    /// If there are not so many regressors, or fewer instruments than other regressors.
+    /// If there are fewer regressors than that, or fewer instruments than other regressors.
     pub fn first_stages(&self, endogenous: usize) -> Result<Vec<FirstStage>, InferenceError> {
         let (d, ell, n) = (self.d, self.ell, self.outcomes.len());
         assert!(endogenous <= d && d - endogenous <= ell, "{endogenous} of {d} regressors");

@@ -237,7 +237,7 @@ impl Moments {
                     axpy(self.residual(theta, j), self.instrument(j), out);
                 };
                 let found = dependence.sum_of_products(n, self.ell, &add, &|| Ok(()));
-                found.expect("nobody says stop")
+                found.expect("nothing stops it")
             }
         };
         for entry in &mut matrix {

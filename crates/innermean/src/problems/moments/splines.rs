@@ -59,7 +59,8 @@ impl BSpline {
     /// parts (linear between order statistics).
     ///
     /// # Errors
-    /// As [`BSpline::new`]; also if there are no values, or so many equal ones that knots coincide.
+    /// As [`BSpline::new`]; also if there are no values, or if knots coincide because values
+    /// are equal.
     pub fn at_quantiles(
         degree: usize,
         values: &[f64],

@@ -46,7 +46,7 @@ impl Portfolio {
         self
     }
 
-    /// A market of few periods that stands for rows of which only the moments are known: its
+    /// A market of few periods that represents rows of which only the moments are known: its
     /// deviations have their covariances up to the [roundings](crate::Facts::roundings) that proofs
     /// allow for, and the expected returns are theirs.
     ///

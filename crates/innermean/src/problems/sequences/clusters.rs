@@ -12,7 +12,7 @@ use crate::draws::Stream;
 use crate::linalg::elementary::Elementary;
 use crate::linalg::vector::{axpy, distance_squared};
 
-/// Passes over the steps; the last ones move hardly any.
+/// Passes over the steps; the last ones move few.
 const PASSES: usize = 20;
 /// Climbs to the best names.
 const CLIMBS: usize = 30;

@@ -3,8 +3,8 @@
 //!
 //! Two lanes of 64 bits. Each takes up a word by an exclusive or, a product with an odd number and
 //! a shift, all of which can be undone: two inputs that differ in one word
-//! alone never have the same hash. It says that files are damaged or differ, not that nobody has
-//! forged one.
+//! alone never have the same hash. It tells whether files are damaged or differ, not whether one
+//! is forged.
 
 /// A hash in the making.
 #[derive(Debug, Clone, Copy)]

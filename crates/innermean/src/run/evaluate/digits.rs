@@ -5,6 +5,7 @@ use super::proven::lower;
 use super::{Evaluator, Way};
 use crate::certificate::Certificate;
 use crate::certificate::dual::Point;
+use crate::certificate::prover::BEARABLE;
 
 /// Of the objective: what its printed digits may be off by before they are found in twice the
 /// precision.
@@ -46,15 +47,20 @@ impl Evaluator<'_> {
         let Some(exact) = exact.filter(|exact| (exact - objective).abs() > bearable) else {
             return (objective, certificate);
         };
-        let scale = certificate.gap.zip(certificate.relative).map(|(gap, relative)| gap / relative);
+        // The size of what was found, not of what double precision took it for.
+        let scale = self.memory.scale.at((exact - g).abs() + g.abs());
         let gap = certificate
             .gap
             .map(|gap| (exact - lower(objective, gap)).max(f64::EPSILON * exact.abs()));
-        let relative = match (gap, scale) {
-            (Some(gap), Some(scale)) if scale > 0.0 && scale.is_finite() => Some(gap / scale),
+        let relative = match gap {
+            Some(gap) if scale > 0.0 && scale.is_finite() => Some(gap / scale),
             _ => certificate.relative,
         };
-        (exact, Certificate { gap, relative, ..certificate })
+        // What the digits show to be large was not rounding alone.
+        let is_bearable = relative.is_some_and(|relative| relative <= BEARABLE)
+            || gap.is_some_and(|gap| certificate.gap.is_some_and(|before| gap <= before));
+        let is_rounding = certificate.is_rounding && is_bearable;
+        (exact, Certificate { gap, relative, is_rounding, ..certificate })
     }
 
     /// Whether rounding of averages does less to the objective than shows, as far as slopes at hand
@@ -68,8 +74,8 @@ impl Evaluator<'_> {
         size * ROUNDING <= DIGITS * objective.abs()
     }
 
-    /// The objective of averages that may be so close to 1 that what is left to it has lost its
-    /// digits.
+    /// The objective of averages that may be so close to 1 that their distance from it has lost
+    /// its digits.
     fn mirrored(&mut self, theta: &[f64]) -> Option<f64> {
         let Evaluator { problem, f_bar, w, .. } = self;
         let f = problem.inner;

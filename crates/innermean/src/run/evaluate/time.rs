@@ -27,7 +27,7 @@ mod tests {
     use crate::model::regularizer::Unregularized;
     use crate::run::evaluate::Known;
 
-    /// Two columns that double precision hardly tells apart, at their optimum.
+    /// Two columns that double precision barely tells apart, at their optimum.
     #[test]
     fn a_proof_without_time_is_left_for_a_cheaper_bound() {
         // Each row twice, a little above and as much below: the optimum is (1, 0), and not 0.

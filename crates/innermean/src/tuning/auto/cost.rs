@@ -147,7 +147,7 @@ impl Leash {
 mod tests {
     use super::*;
 
-    /// From 1, to so many digits (to the base e) below it.
+    /// From 1 down by this many digits (to the base e).
     fn fall(digits: f64) -> Fall {
         Fall { first: 0.0, now: -digits }
     }

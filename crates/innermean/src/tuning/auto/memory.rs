@@ -10,7 +10,7 @@ use crate::run::Solution;
 use crate::run::checkpoint::shape::Shape;
 use crate::run::checkpoint::{Checkpoint, CheckpointError, FOREIGN, Hash, Header, shown, to_bytes};
 
-/// Stands for a method in checkpoints of several.
+/// In the place of a method in checkpoints of several.
 const AUTO: &str = "auto";
 
 /// The attempts so far.

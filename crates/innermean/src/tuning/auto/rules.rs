@@ -19,8 +19,8 @@ const MULTIPLIERS: usize = 1000;
 /// The same where g has kinks along them, at which most of them rest.
 const MULTIPLIERS_WITH_KINKS: usize = 10_000;
 /// Linear predictors for each coordinate, where g has kinks, below which L-BFGS comes before
-/// Newton's method; without kinks it does below one, from so many coordinates on: of 2000 it takes a
-/// tenth to the same time, of 400 and fewer three to four times as long.
+/// Newton's method; without kinks it does below one, from [`MANY_OF_FEW`] coordinates on: with 2000
+/// it takes a tenth of the time up to the same, with 400 and fewer three to four times as long.
 const FEW_PREDICTORS: usize = 2;
 const MANY_OF_FEW: usize = 1000;
 /// Coordinates with kinks from which most may be left alone: of fewer, one Gram matrix of all serves

@@ -43,7 +43,7 @@ const PROGRESS_OF_OBJECTIVE: f64 = 1e-4;
 /// is small for a moment and large again.
 const WEIGHT_OF_LAST: f64 = 0.2;
 
-/// What is left of the first measure where no other method would get further either.
+/// Relative to the first measure, the level below which no other method would get further either.
 const ROUNDING: f64 = 1e-9;
 
 /// What a watch has seen.
@@ -164,7 +164,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Within what is left of the limits.
+    /// Within the remaining limits.
     pub(super) fn limits(&self) -> Driver<'a> {
         let stop = left(&self.driver.stop, self.attempting);
         Driver { stop, ..self.driver.clone() }

@@ -187,7 +187,7 @@ fn as_in_the_paper(paper: &[AsInThePaper]) -> Vec<Finding> {
     ]
 }
 
-/// What is left of the lead when all are tuned.
+/// The lead that remains when all are tuned.
 fn fair(paper: &[AsInThePaper], tuned: &[Vec<Course>]) -> Vec<Finding> {
     let printed: Vec<&[Course]> = paper.iter().map(|set| &set.courses[..]).collect();
     let fairly: Vec<&[Course]> = tuned.iter().map(|courses| &courses[..]).collect();

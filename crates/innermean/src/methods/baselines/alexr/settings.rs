@@ -12,7 +12,7 @@ use crate::tuning::steps::scaled;
 /// The first step on theta times the curvature of a sampled term; found as in `sox.rs`. More than 2
 /// diverges with extrapolation.
 const PRIMAL: f64 = 0.125;
-/// The first step on the duals times gamma. A quarter and twice as much hardly matter.
+/// The first step on the duals times gamma. A quarter or twice as much makes little difference.
 const DUAL: f64 = 1.0;
 /// Passes until the steps have begun to fall.
 const PASSES: f64 = 4.0;

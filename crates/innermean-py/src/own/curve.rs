@@ -14,9 +14,9 @@ use numpy::PyReadonlyArrayDyn;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use super::kernel::Rows;
 use crate::arrays::numbers;
 use crate::errors::refused;
-use crate::kernel::Rows;
 
 type One = unsafe extern "C" fn(*const f64, f64) -> f64;
 
