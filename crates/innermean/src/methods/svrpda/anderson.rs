@@ -22,7 +22,7 @@
 //! The safeguard: a mixture that is worse than the worst of the last three reference points is left
 //! for `theta_s`. Where that is worse too, or where five reference points in turn were no better
 //! than the best, steps are too large for a map that draws near: the memory is emptied, and the run
-//! goes back to the best reference point with half of the step.
+//! goes back to the best reference point with a quarter of the step.
 
 use serde::{Deserialize, Serialize};
 
