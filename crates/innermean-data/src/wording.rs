@@ -22,9 +22,11 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// At most 40 characters of a text, on one line.
+/// Characters of a text that a message shows.
+pub(crate) const LONGEST: usize = 40;
+
+/// The first characters of a text, on one line.
 pub(crate) fn shorten(text: &str) -> String {
-    const LONGEST: usize = 40;
     let end = text.char_indices().nth(LONGEST).map_or(text.len(), |(at, _)| at);
     let mut short = visible(&text[..end]).into_owned();
     if end < text.len() {

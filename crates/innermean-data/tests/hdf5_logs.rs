@@ -102,3 +102,15 @@ fn other_files_are_refused() {
         }
     }
 }
+
+/// A byte of the type of `timeouts` says that one of them takes 4 GB.
+#[test]
+fn no_memory_is_taken_for_a_damaged_type() {
+    let mut bytes = std::fs::read(file("d4rl_bare.hdf5")).unwrap();
+    bytes[13751] = 30;
+    let damaged = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(damaged.path(), bytes).unwrap();
+    let columns = Columns { numbers: vec![Ask::required("rewards")], ..Columns::default() };
+    let refusal = read_frame(damaged.path(), &columns, Missing::Error).unwrap_err().to_string();
+    assert!(refusal.contains("is damaged") && refusal.contains(" bytes"), "{refusal}");
+}

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::wording::shorten;
+use crate::wording::{LONGEST, shorten};
 
 /// A cell of a file, as a person would look it up in an editor.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +33,9 @@ impl fmt::Display for Place {
 /// ` NAME` for a flag that takes a column, or its number where its name would not do.
 pub(super) fn column_flag(place: &Place) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "._-".contains(c);
-    let name = place.name.as_deref().filter(|name| !name.is_empty() && name.chars().all(is_plain));
+    let would_do = |name: &&str| {
+        !name.is_empty() && name.chars().all(is_plain) && name.chars().count() <= LONGEST
+    };
+    let name = place.name.as_deref().filter(would_do);
     name.map_or_else(|| format!(" {}", place.column), |name| format!(" {name}"))
 }

@@ -100,6 +100,23 @@ impl LogColumns {
         self.dataset(path)?.shape().map_err(|error| self.failed(&error))
     }
 
+    /// Numbers, or truth values, which are stored as an enumeration. What a damaged file says of the
+    /// size of one is looked at, since memory is taken for it.
+    fn is_numeric(&self, dataset: &Dataset) -> Result<bool, ReadError> {
+        use DType::{Enum, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
+        let kind = dataset.dtype().ok().filter(|kind| {
+            matches!(kind, F32 | F64 | I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64 | Enum(_))
+        });
+        let Some(kind) = kind else { return Ok(false) };
+        match dataset.element_size().map_err(|error| self.failed(&error))? {
+            ..=8 => Ok(true),
+            bytes => {
+                let reason = format!("a number of type {kind:?} takes {bytes} bytes");
+                Err(ReadError::damaged(&self.file, &reason))
+            }
+        }
+    }
+
     fn steps(&self) -> usize {
         self.parts.iter().fold(0, |sum, (_, steps)| sum.saturating_add(*steps))
     }
@@ -127,7 +144,7 @@ impl LogColumns {
                 [_, width] => width as usize,
                 _ => continue,
             };
-            if width == 0 || !is_numeric(&dataset) {
+            if width == 0 || !self.is_numeric(&dataset)? {
                 continue;
             }
             let rows = shape[0] as usize;
@@ -194,7 +211,11 @@ impl LogColumns {
             let rows = shape.first().map_or(0, |rows| *rows as usize);
             let found = shape.get(1).map_or(1, |width| *width as usize);
             let is_long_enough = rows == *steps || rows == steps + 1;
-            if found != *width || shape.len() > 2 || !is_long_enough || !is_numeric(&dataset) {
+            if found != *width
+                || shape.len() > 2
+                || !is_long_enough
+                || !self.is_numeric(&dataset)?
+            {
                 let reason = format!("'{path}' is not like those of other episodes");
                 return Err(ReadError::damaged(&self.file, &reason));
             }
@@ -261,12 +282,4 @@ impl ColumnSource for LogColumns {
         self.last = Some((array, numbers));
         Ok(found)
     }
-}
-
-/// Numbers, or truth values, which are stored as an enumeration.
-fn is_numeric(dataset: &Dataset) -> bool {
-    use DType::{Enum, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
-    dataset.dtype().is_ok_and(|kind| {
-        matches!(kind, F32 | F64 | I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64 | Enum(_))
-    })
 }

@@ -55,6 +55,12 @@ fn bytes_that_are_no_text() {
 }
 
 #[test]
+fn a_long_name_is_shortened_and_the_flag_takes_its_number() {
+    let table = format!("a,{}\n0.1,0.2\n0.3,x\n", "b".repeat(3000));
+    says(table, &["'x' is not a number", "leave the column out by `--except 2`"]);
+}
+
+#[test]
 fn too_little_data() {
     says("", &["table.csv: is empty"]);
     says(" \n# only a remark\n\n", &["is empty"]);

@@ -21,6 +21,7 @@ pub(super) struct Lagged {
     /// Steps made.
     now: u64,
     /// Steps made on each coordinate; empty if none lags.
+    #[serde(with = "crate::run::checkpoint::shape::sized")]
     made: Vec<u64>,
     /// theta as it was when last looked at, and when that was.
     shown: (Option<u64>, Vec<f64>),

@@ -49,6 +49,8 @@ const GROWTH: f64 = 3.0;
 /// The largest sigma, for the size of phi' over that of the averages as 1: what rounds an average
 /// then rounds a dual by 1e-10 or so.
 const LARGEST: f64 = 1e5;
+/// The widest envelopes after the first, in terms of what averages vary by.
+const WIDEST: f64 = 1e6;
 /// Newton steps of an outer iteration, at most.
 const MOST_STEPS: usize = 40;
 /// What may be left to gain of the envelopes, for what the duals' change is worth as 1.
@@ -220,6 +222,13 @@ pub(super) fn first_penalty(oracle: &Oracle<'_>, f_bar: &[f64]) -> f64 {
     steepness(oracle) / deviation(f_bar).unwrap_or(1.0)
 }
 
+/// So that they are no wider than that by orders of magnitude: where all averages are the same at
+/// the start, nothing was known of their size.
+pub(super) fn least_penalty(oracle: &Oracle<'_>, f_bar: &[f64]) -> f64 {
+    let least = deviation(f_bar).map(|deviation| steepness(oracle) / (WIDEST * deviation));
+    least.filter(|least| least.is_finite()).unwrap_or(0.0)
+}
+
 /// About the size of phi'.
 fn steepness(oracle: &Oracle<'_>) -> f64 {
     let lipschitz = oracle.phi().lipschitz(1);
@@ -245,9 +254,10 @@ impl State {
         std::mem::swap(&mut self.w, &mut self.next);
         let largest = LARGEST * steepness(oracle) / size(&self.f_bar);
         self.sigma = if solved {
-            (growth * self.sigma).min(largest.max(self.sigma))
+            let least = least_penalty(oracle, &self.f_bar);
+            (growth * self.sigma).max(least).min(largest.max(self.sigma))
         } else {
-            self.sigma / growth
+            (self.sigma / growth).min(largest)
         };
     }
 

@@ -29,7 +29,7 @@
 use serde::{Deserialize, Serialize};
 
 use self::kinks::Kinks;
-use super::{Ask, Chosen, Family, Form, Listed, Method, MethodInfo, Rate};
+use super::{Ask, Chosen, Family, Form, Listed, Method, MethodInfo, Rate, multipliers};
 use crate::linalg::gram;
 use crate::linalg::precise::{Double, Factor, Rows};
 use crate::model::problem::Objective;
@@ -207,7 +207,7 @@ impl State {
         if t >= endless && !g.parts.iter().zip(&delta).all(|(part, delta)| part.recedes(-delta.hi))
         {
             // A bound or a ridge ends it, further out than numbers tell.
-            self.kinks.renew(g, &self.theta);
+            self.renew(oracle, g);
             return true;
         }
         if flat && t >= endless {
@@ -235,9 +235,14 @@ impl State {
             !flat && t > SHORT_STEP && gain <= (LEFT_OF_SMOOTHED * change).max(ROUNDING * size)
                 || t == 0.0;
         if settled {
-            self.kinks.renew(g, &self.theta);
+            self.renew(oracle, g);
         }
         settled
+    }
+
+    fn renew(&mut self, oracle: &Oracle<'_>, g: &Parts) {
+        let least = multipliers::least_penalty(oracle, &rounded(&self.f_bar));
+        self.kinks.renew(g, &self.theta, least);
     }
 
     /// Theta in double precision, so that the averages stay what they are: coordinate by

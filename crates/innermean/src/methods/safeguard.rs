@@ -168,10 +168,11 @@ impl Safeguard {
     }
 
     /// Whether this is a guard of a run in d coordinates that has made this many calls: the best
-    /// point, if there is one yet, the next change, and calls that rise.
+    /// point, from the first look on, the next change, and calls that rise.
     pub(crate) fn is_of(&self, d: usize, calls: u64) -> bool {
         let looks = self.since.iter().map(|(calls, _)| *calls).chain([self.looked, calls]);
-        [0, d].contains(&self.best().len()) && self.next < CHANGES.len() && looks.is_sorted()
+        let point = if self.looks == 0 { 0 } else { d };
+        self.best().len() == point && self.next < CHANGES.len() && looks.is_sorted()
     }
 
     /// The best point.

@@ -252,7 +252,8 @@ impl<V: Variant> Method for V {
 
     fn fits(&self, oracle: &Oracle<'_>, s: &PrimalDual) -> bool {
         let (d, calls) = (oracle.d(), oracle.calls.total());
-        s.automatic.as_ref().is_none_or(|automatic| automatic.is_of(d, calls))
+        (s.pace.leak == 0.0 || s.leaks.are_allowed())
+            && s.automatic.as_ref().is_none_or(|automatic| automatic.is_of(d, calls))
             && s.anderson.as_ref().is_none_or(|anderson| anderson.is_of(d))
     }
 

@@ -181,10 +181,16 @@ impl<'r> Run<'r> {
             Phase::ToEvaluate => {
                 self.engine.set_to_evaluate(false);
                 self.evaluate(observer);
+                if self.judge.has_left() {
+                    self.engine.set_to_evaluate(true);
+                }
             }
             Phase::Within if self.engine.left() == 0 => {
                 self.engine.end_outer();
                 self.evaluate(observer);
+                if self.judge.has_left() {
+                    self.engine.reopen_outer();
+                }
             }
             Phase::Within => {
                 return self.steps(most).map(|status| Ended { status, is_unseen: true });
@@ -244,7 +250,8 @@ impl<'r> Run<'r> {
         }
         let over = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         // Work that an interrupt has cut cannot go on, even if the flag has been taken back since.
-        let cut = self.engine.is_cut().then_some(Status::Interrupted);
+        let is_cut = self.engine.is_cut() || self.judge.has_left();
+        let cut = is_cut.then_some(Status::Interrupted);
         over.then_some(Status::MaxSeconds).or(cut)
     }
 
@@ -286,6 +293,7 @@ impl<'r> Run<'r> {
         }
         if is_unseen && !lost {
             self.engine.end_outer();
+            self.judge.take_what_comes();
             self.evaluate(observer);
             // A point that is good enough is good enough, even if a limit was reached on the way.
             let settles = |verdict: &Status| verdict.is_solved() || *verdict == Status::Failed;

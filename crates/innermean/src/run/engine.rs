@@ -286,6 +286,12 @@ impl<'p> Engine<'p> {
         }
     }
 
+    /// As before [`Self::end_outer`].
+    pub(super) fn reopen_outer(&mut self) {
+        self.outer -= 1;
+        self.phase = Phase::Within;
+    }
+
     pub(super) fn phase(&self) -> Phase {
         self.phase
     }

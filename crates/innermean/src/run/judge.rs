@@ -23,6 +23,11 @@ pub(super) struct Judge<'p> {
     most: usize,
     last: Judged,
     best: Judged,
+    /// An evaluation that was left for want of time is as if it had not been, so that a run that
+    /// goes on makes it whole: what the evaluator remembered before it.
+    left: Option<evaluate::Memory>,
+    /// Whether one that is cut short is better than none.
+    ending: bool,
 }
 
 /// What goes into a checkpoint.
@@ -80,6 +85,8 @@ impl<'p> Judge<'p> {
             most,
             last: Judged::nothing(d),
             best: Judged::nothing(d),
+            left: None,
+            ending: false,
         }
     }
 
@@ -94,6 +101,17 @@ impl<'p> Judge<'p> {
         self.evaluator.prove_nothing();
     }
 
+    /// From now on an evaluation that is cut short counts: the run ends, and goes on from an
+    /// earlier point if it does.
+    pub(super) fn take_what_comes(&mut self) {
+        self.ending = true;
+    }
+
+    /// Whether the last evaluation was left.
+    pub(super) fn has_left(&self) -> bool {
+        self.left.is_some()
+    }
+
     /// Evaluates a point, unless it has just been evaluated, tells the observer, and judges.
     pub(super) fn evaluate(
         &mut self,
@@ -105,8 +123,13 @@ impl<'p> Judge<'p> {
         if self.trace.last().is_some_and(|last| last.inner == now.inner) {
             return None;
         }
+        let before = (!self.ending && self.trace.last().is_some()).then(|| self.evaluator.memory());
         let Evaluation { objective, magnitude, certificate, is_best } =
             self.evaluator.evaluate(theta, known);
+        if before.is_some() && self.evaluator.was_cut() {
+            self.left = before;
+            return None;
+        }
         if self.evaluator.lost().is_some() {
             // Nothing that was found is worth anything.
             if self.trace.last().is_none() {
@@ -201,7 +224,7 @@ impl<'p> Judge<'p> {
     /// All that the next evaluations depend on.
     pub(super) fn memory(&self) -> Memory {
         Memory {
-            evaluator: self.evaluator.memory(),
+            evaluator: self.left.clone().unwrap_or_else(|| self.evaluator.memory()),
             divergence: self.divergence.clone(),
             trace: self.trace.clone(),
             last: self.last.clone(),

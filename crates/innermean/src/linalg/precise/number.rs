@@ -55,6 +55,13 @@ impl Double {
         Double::tidy(root, left.hi / (2.0 * root))
     }
 
+    /// `self + x`, the same bits as of two numbers of this precision.
+    #[inline(always)]
+    pub(crate) fn plus(self, x: f64) -> Self {
+        let high = Double::sum(self.hi, x);
+        Double::tidy(high.hi, high.lo + self.lo)
+    }
+
     /// The nearest number of double precision.
     #[inline(always)]
     pub(crate) fn value(self) -> f64 {
@@ -165,6 +172,7 @@ mod tests {
             let root = positive.sqrt();
             assert!(close(root * root, positive, a.hi.abs()));
             assert!(close(a + b - b, a, a.hi.abs() + b.hi.abs()));
+            assert_eq!(a.plus(b.hi), a + Double::from(b.hi));
         }
     }
 

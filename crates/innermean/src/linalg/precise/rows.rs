@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::{Double, Form, form};
 use crate::model::inner::{CentredRows, Inner, ProjectedRows};
 
+/// Rows whose products are added up side by side.
+const ABREAST: usize = 4;
+
 /// `fbar_r(theta) = <a_r, theta> + b_r` for all rows `r = i ell + c`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Rows {
@@ -68,8 +71,13 @@ impl Rows {
         let d = rounded.len();
         let n = Double::from(self.n_x as f64);
         let mut mean = vec![Double::ZERO; d];
-        for (i, row) in rows.chunks_exact(d).enumerate() {
-            let weight = Double::from(if weights.is_empty() { 1.0 } else { weights[i] });
+        if weights.is_empty() {
+            for row in rows.chunks_exact(d) {
+                mean.iter_mut().zip(row).for_each(|(sum, x)| *sum = sum.plus(*x));
+            }
+        }
+        for (row, weight) in rows.chunks_exact(d).zip(weights) {
+            let weight = Double::from(*weight);
             mean.iter_mut().zip(row).for_each(|(sum, x)| *sum += weight * Double::from(*x));
         }
         self.b.iter_mut().zip(offsets).for_each(|(b, offset)| *b = Double::from(*offset));
@@ -78,7 +86,7 @@ impl Rows {
         }
         for (out, row) in self.a.chunks_exact_mut(d).zip(rows.chunks_exact(d)) {
             for ((out, x), mean) in out.iter_mut().zip(row).zip(&mean) {
-                *out = Double::from(*x) - *mean;
+                *out = (-*mean).plus(*x);
             }
         }
         self.mean = Some((mean, rounded.to_vec()));
@@ -153,17 +161,35 @@ impl Rows {
 
     /// `fbar_r(theta)` for all r.
     pub(crate) fn means(&self, theta: &[Double]) -> Vec<Double> {
-        let mean = |r: usize| {
-            self.row(r).iter().zip(theta).fold(self.b[r], |sum, (a, theta)| sum + *a * *theta)
-        };
-        (0..self.len()).map(mean).collect()
+        self.products(theta, self.b.clone())
     }
 
     /// `<a_r, x>` for all r.
     pub(crate) fn linear(&self, x: &[Double]) -> Vec<Double> {
-        let product =
-            |r: usize| self.row(r).iter().zip(x).fold(Double::ZERO, |sum, (a, x)| sum + *a * *x);
-        (0..self.len()).map(product).collect()
+        self.products(x, vec![Double::ZERO; self.len()])
+    }
+
+    /// `sums_r + <a_r, x>` for all r. Additions of a row wait for one another, those of rows side by
+    /// side do not.
+    fn products(&self, x: &[Double], mut sums: Vec<Double>) -> Vec<Double> {
+        let d = self.d.max(1);
+        for (rows, sums) in self.a.chunks(ABREAST * d).zip(sums.chunks_mut(ABREAST)) {
+            if sums.len() < ABREAST {
+                for (row, sum) in rows.chunks_exact(d).zip(sums) {
+                    row.iter().zip(x).for_each(|(a, x)| *sum += *a * *x);
+                }
+                continue;
+            }
+            let mut own = [Double::ZERO; ABREAST];
+            own.copy_from_slice(sums);
+            let [first, second, third, last] = [0, 1, 2, 3].map(|k| &rows[k * d..][..d]);
+            let columns = first.iter().zip(second).zip(third.iter().zip(last)).zip(x);
+            for (((a, b), (c, e)), x) in columns {
+                own = [own[0] + *a * *x, own[1] + *b * *x, own[2] + *c * *x, own[3] + *e * *x];
+            }
+            sums.copy_from_slice(&own);
+        }
+        sums
     }
 
     /// `(1/n_X) sum_r |w_r a_rl|`

@@ -184,8 +184,8 @@ impl Kinks {
             + g.parts.iter().enumerate().map(of_part).sum::<f64>()
     }
 
-    /// Takes the next duals, and larger penalties.
-    pub(super) fn renew(&mut self, g: &Parts, theta: &[Double]) {
+    /// Takes the next duals, and larger penalties, that of averages at least so large.
+    pub(super) fn renew(&mut self, g: &Parts, theta: &[Double], least: f64) {
         self.w.copy_from_slice(&self.next);
         for (l, part) in g.parts.iter().enumerate().filter(|(_, part)| !part.is_smooth()) {
             self.y[l] = self.slope(part, l, theta[l]).0;
@@ -200,5 +200,6 @@ impl Kinks {
                 *penalty = if grown > most { penalty.max(most) } else { grown };
             }
         }
+        self.sigma = self.sigma.max(least);
     }
 }

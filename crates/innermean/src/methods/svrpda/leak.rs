@@ -21,7 +21,9 @@ use crate::tuning::choice::Leak;
 /// What a leak draws back to: the duals and U of the snapshot. Empty where there is none.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Leaks {
+    #[serde(with = "crate::run::checkpoint::shape::sized")]
     w: Vec<f64>,
+    #[serde(with = "crate::run::checkpoint::shape::sized")]
     u: Aligned,
 }
 

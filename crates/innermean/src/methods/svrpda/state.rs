@@ -60,11 +60,13 @@ pub struct PrimalDual {
     /// The reference point
     pub theta_ref: Aligned,
     /// With the conjugate mirror, the `u_i` with `w_i = phi_i'(u_i)`, flat
+    #[serde(with = "crate::run::checkpoint::shape::sized")]
     pub(super) points: Vec<f64>,
     /// `fbar_i(theta_ref)`, flat
     pub f_bar: Vec<f64>,
     /// `fbar_i'(theta_ref)`, ell rows of d for each i; empty in SVRPDA-II, and where f tells its
     /// supports
+    #[serde(with = "crate::run::checkpoint::shape::sized")]
     pub jac_bar: Vec<f64>,
     /// The same at the supports of f, if it tells them and some `n_Yi` is above 1
     pub(super) sparse_jac_bar: Option<SparseRows>,

@@ -6,7 +6,7 @@
 
 use serde::ser::{self, Serialize};
 
-use self::serializer::{FIXED, FREE, Walk};
+use self::serializer::{FIXED, FREE, SIZED, Walk};
 use super::Hash;
 
 mod serializer;
@@ -19,7 +19,7 @@ const MOST: u64 = 1 << 56;
 pub(crate) enum Shape {
     /// A number, a text or nothing: there are no wrong ones.
     Plain,
-    /// What stays as it is, by its hash.
+    /// What stays as it is, by its hash; of a list whose length does, that.
     Fixed(u128),
     /// A list: how long it is and the shapes of its elements, equal neighbours once.
     List(usize, Vec<Shape>),
@@ -125,6 +125,12 @@ marked! {
 }
 
 marked! {
+    /// For `#[serde(with = "sized")]`: lists of numbers whose length never changes although it may
+    /// be 0, which else is a list that will be filled.
+    sized, SIZED
+}
+
+marked! {
     /// For `#[serde(with = "free")]`: seeds, of which none is too large, and lists of any length,
     /// at which [`Method::fits`](crate::Method::fits) looks.
     free, FREE
@@ -161,11 +167,14 @@ mod tests {
         later: Option<Vec<f64>>,
         records: Vec<(f64, u64)>,
         moments: Vec<f64>,
+        #[serde(with = "sized")]
+        switched_off: Vec<f64>,
     }
 
     fn state() -> State {
         let theta = vec![0.0; 3];
-        State { d: 3, theta, k: 0, later: None, records: Vec::new(), moments: Vec::new() }
+        let (records, moments, switched_off) = (Vec::new(), Vec::new(), Vec::new());
+        State { d: 3, theta, k: 0, later: None, records, moments, switched_off }
     }
 
     fn admitted(later: &State) -> bool {
@@ -188,6 +197,7 @@ mod tests {
         assert!(!admitted(&State { theta: Vec::new(), ..state() }));
         assert!(!admitted(&State { later: Some(vec![1.0; 4]), ..state() }));
         assert!(!admitted(&State { moments: vec![1.0; 2], ..state() }));
+        assert!(!admitted(&State { switched_off: vec![1.0; 3], ..state() }));
         assert!(!admitted(&State { k: u64::MAX, ..state() }));
         assert!(!admitted(&State { records: vec![(0.5, u64::MAX)], ..state() }));
     }

@@ -10,6 +10,11 @@ impl<'p> Evaluator<'p> {
         self.prover.patience = patience;
     }
 
+    /// Whether a proof was left, or might have been.
+    pub(crate) fn was_cut(&self) -> bool {
+        self.prover.patience.is_over()
+    }
+
     /// Whether a proof was left.
     pub(super) fn out_of_time(&self) -> Option<Reason> {
         self.prover.patience.is_over().then_some(Reason::OutOfTime)

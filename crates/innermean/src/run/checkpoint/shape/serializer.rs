@@ -6,6 +6,8 @@ use super::{MOST, Shape, TooLarge, hash_of};
 
 /// Marks what stays as it is.
 pub(super) const FIXED: &str = "innermean::fixed";
+/// Marks a list that is as long as it is for ever.
+pub(super) const SIZED: &str = "innermean::sized";
 /// Marks what may be anything.
 pub(super) const FREE: &str = "innermean::free";
 
@@ -115,6 +117,10 @@ impl Serializer for Walk {
     ) -> Found {
         match name {
             FIXED => hash_of(value).map(Shape::Fixed),
+            SIZED => match value.serialize(Walk)? {
+                Shape::List(len, _) => Ok(Shape::Fixed(len as u128)),
+                other => Ok(other),
+            },
             FREE => Ok(Shape::Plain),
             _ => value.serialize(Walk),
         }
