@@ -33,6 +33,8 @@ const ACTIVE: f64 = 1e-7;
 /// Multipliers by least squares are good enough if they charge no more than this part of what the
 /// slopes do to the answer.
 const GOOD: f64 = 1e-12;
+/// What those of a start that is no answer charge at least, in the same terms.
+const FAR: f64 = 1e-4;
 /// A ridge for constraints that depend on each other, of the diagonal.
 const RIDGE: f64 = 1e-13;
 
@@ -46,6 +48,8 @@ pub(crate) struct Lean {
     leaning: Parts,
     /// What each `t_l` is known up to.
     pub(crate) error: Vec<f64>,
+    /// Whether a point has been looked at: the first is where a run begins.
+    has_begun: bool,
 }
 
 impl Lean {
@@ -54,7 +58,7 @@ impl Lean {
         let constraints = g.constraints.clone()?;
         let plain = implied_bounds(g.parts.clone(), &constraints);
         let (leaning, error) = (Parts::separate(plain.clone()), vec![0.0; plain.len()]);
-        Some(Lean { constraints, plain, leaning, error })
+        Some(Lean { constraints, plain, leaning, error, has_begun: false })
     }
 
     /// `h + <t, .>`
@@ -73,8 +77,11 @@ impl Lean {
             .sum();
         let mut best = self.by_least_squares(theta, u);
         let least = self.cost(&best, theta, u);
+        // A program is dear, and proves nothing of a start that is far from optimal.
+        let is_start = !std::mem::replace(&mut self.has_begun, true);
+        let enough = if is_start && least > FAR * size { f64::INFINITY } else { GOOD * size };
         // Nor where it is no number.
-        if least.is_nan() || least > GOOD * size {
+        if least.is_nan() || least > enough {
             let other = self.by_program(theta, u);
             if self.cost(&other, theta, u) < least || least.is_nan() {
                 best = other;

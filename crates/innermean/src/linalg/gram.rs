@@ -4,7 +4,7 @@
 //! stay in registers, sparse ones by scattered sums. Groups of rows and strips of the result are
 //! shared out to the threads; partial sums are added up in the order of the groups.
 
-use self::dense::{DataRows, Packed};
+use self::dense::{DataRows, Pack};
 use crate::linalg::vector::update_with;
 use crate::model::collapse::{Collapsed, Row};
 use crate::model::inner::Inner;
@@ -158,7 +158,7 @@ impl Sparse<'_> {
 
 impl DataRows for Sparse<'_> {
     #[inline(always)]
-    fn pack(&self, r: usize, weight: f64, l: usize, packed: &mut Packed, scratch: &mut [f64]) {
+    fn pack(&self, r: usize, weight: f64, l: usize, packed: &mut impl Pack, scratch: &mut [f64]) {
         scratch.fill(0.0);
         let (columns, values) = self.columns_and_values(r);
         for (l, value) in columns.iter().zip(values) {

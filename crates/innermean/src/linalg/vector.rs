@@ -16,11 +16,13 @@ mod aligned;
 mod avx2;
 mod plain;
 mod tile;
+mod triangle;
 mod update;
 
 pub use aligned::Aligned;
 use plain::{scatter, sparse_lane_sum};
 pub(crate) use tile::{HEIGHT, Panels, Places, WIDTH, tile};
+pub(crate) use triangle::{STRIP, add_triangle};
 pub use update::{
     axpy, axpy_axpy, axpy_of_difference, update, update_two, update_with, update_with_both,
 };

@@ -15,6 +15,9 @@ const MANY_STRIPS: usize = 16;
 const MOST_GROUPS: usize = 64;
 /// At least this many products in a group: less is not worth handing to a thread.
 const LEAST_PRODUCTS: usize = 1 << 19;
+/// Fewer products stay on the thread that asks for them: to hand them to others takes a tenth of
+/// their time.
+const WORTH_THREADS: usize = 1 << 23;
 /// At least this many data rows in a group: adding up the groups stays cheap, also where a partial
 /// sum does not fit into the second cache.
 const LEAST_ROWS: usize = 1024;
@@ -58,7 +61,7 @@ fn fill_by(n: usize, d: usize, work: &Work<'_>) -> Vec<f64> {
     let task = |(group, first, out): (usize, usize, &mut [f64])| {
         work(group * len..((group + 1) * len).min(n), first..first + out.len() / d, out);
     };
-    if tasks.len() == 1 {
+    if tasks.len() == 1 || n * d * d < WORTH_THREADS {
         tasks.into_iter().for_each(task);
     } else {
         tasks.into_par_iter().with_max_len(1).for_each(task);

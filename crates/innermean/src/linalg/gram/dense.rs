@@ -1,13 +1,17 @@
-//! Blocks of data rows, packed into panels and multiplied tile by tile.
+//! Blocks of data rows, packed into panels and multiplied tile by tile; narrow ones, whose tiles
+//! would lie above the diagonal for the most part, strip by strip.
 
 use std::ops::Range;
 
 use super::Weight;
-use crate::linalg::vector::{HEIGHT, LANES, Panels, WIDTH, prefetch, tile, update_with_dispatched};
+use crate::linalg::vector::{
+    Aligned, HEIGHT, LANES, Panels, STRIP, WIDTH, add_triangle, prefetch, tile,
+    update_with_dispatched,
+};
 
 /// Data rows packed at once: a panel of them and what it meets stay in the nearest cache.
 const DEPTH: usize = 192;
-/// The same for narrow rows, all of whose panels stay there.
+/// The same for narrow rows, all of which stay there.
 const DEPTH_OF_NARROW: usize = 96;
 const NARROW: usize = 32;
 /// Numbers that the second cache holds beside the panels.
@@ -16,14 +20,70 @@ const CACHED_NUMBERS: usize = 1 << 16;
 /// Where the data rows come from.
 pub(super) trait DataRows {
     /// Packs row r as term l; `scratch` is as long as a row.
-    fn pack(&self, r: usize, weight: f64, l: usize, packed: &mut Packed, scratch: &mut [f64]);
+    fn pack(&self, r: usize, weight: f64, l: usize, packed: &mut impl Pack, scratch: &mut [f64]);
 
     /// Asks for number k of those of row r and all that follow to be brought near.
     fn prefetch(&self, r: usize, k: usize);
 }
 
 /// Rows as both factors of a product.
-pub(super) struct Packed {
+pub(super) trait Pack {
+    /// Sets term l to `value(a, b)`, number by number.
+    fn set(
+        &mut self,
+        l: usize,
+        weight: f64,
+        rows: (&[f64], &[f64]),
+        value: impl Fn(f64, f64) -> f64,
+    );
+}
+
+/// One after the other, each with zeros up to a multiple of [`STRIP`].
+struct Narrow {
+    stride: usize,
+    right: Aligned,
+    /// The same times the weight.
+    left: Aligned,
+}
+
+impl Narrow {
+    fn zeros(d: usize, depth: usize) -> Self {
+        let stride = d.next_multiple_of(STRIP);
+        let [right, left] = [0; 2].map(|_| Aligned::zeros(depth * stride));
+        Narrow { stride, right, left }
+    }
+}
+
+impl Pack for Narrow {
+    #[inline(always)]
+    fn set(
+        &mut self,
+        l: usize,
+        weight: f64,
+        (a, b): (&[f64], &[f64]),
+        value: impl Fn(f64, f64) -> f64,
+    ) {
+        let places = l * self.stride..(l + 1) * self.stride;
+        let right = self.right[places.clone()].as_chunks_mut::<STRIP>().0;
+        let left = self.left[places].as_chunks_mut::<STRIP>().0;
+        let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<STRIP>(), b.as_chunks::<STRIP>());
+        for ((right, left), (a, b)) in right.iter_mut().zip(&mut *left).zip(a.iter().zip(b)) {
+            let new: [f64; STRIP] = std::array::from_fn(|j| value(a[j], b[j]));
+            (*right, *left) = (new, new.map(|x| weight * x));
+        }
+        if let Some((right, left)) = right.last_mut().zip(left.last_mut())
+            && !a_rest.is_empty()
+        {
+            for (j, (a, b)) in a_rest.iter().zip(b_rest).enumerate() {
+                right[j] = value(*a, *b);
+                left[j] = weight * right[j];
+            }
+        }
+    }
+}
+
+/// In panels.
+struct Packed {
     strip: Range<usize>,
     /// Their columns up to the end of the strip.
     right: Panels,
@@ -37,10 +97,11 @@ impl Packed {
         let left = Panels::zeros(strip.len().next_multiple_of(HEIGHT), depth);
         Packed { strip, right, left }
     }
+}
 
-    /// Sets term l to `value(a, b)`, number by number.
+impl Pack for Packed {
     #[inline(always)]
-    pub(super) fn set(
+    fn set(
         &mut self,
         l: usize,
         weight: f64,
@@ -61,7 +122,7 @@ pub(super) struct Contiguous<'r> {
 
 impl DataRows for Contiguous<'_> {
     #[inline(always)]
-    fn pack(&self, r: usize, weight: f64, l: usize, packed: &mut Packed, _: &mut [f64]) {
+    fn pack(&self, r: usize, weight: f64, l: usize, packed: &mut impl Pack, _: &mut [f64]) {
         let row = &self.rows[r * self.d..(r + 1) * self.d];
         packed.set(l, weight, (row, row), |x, _| x);
     }
@@ -80,7 +141,7 @@ pub(super) struct Centred<'r> {
 
 impl DataRows for Centred<'_> {
     #[inline(always)]
-    fn pack(&self, r: usize, weight: f64, l: usize, packed: &mut Packed, _: &mut [f64]) {
+    fn pack(&self, r: usize, weight: f64, l: usize, packed: &mut impl Pack, _: &mut [f64]) {
         let row = &self.rows.rows[r * self.rows.d..(r + 1) * self.rows.d];
         packed.set(l, weight, (row, self.center), |x, center| x - center);
     }
@@ -102,25 +163,19 @@ pub(super) fn add(
     weight: &Weight<'_>,
     out: &mut [f64],
 ) {
-    let most = if strip.end <= NARROW { DEPTH_OF_NARROW } else { DEPTH };
-    let depth = most.min(rows.len());
+    if d <= NARROW {
+        return add_narrow(d, data, rows, weight, out);
+    }
+    let depth = DEPTH.min(rows.len());
     let mut scratch = vec![0.0; d];
     let mut packed = Packed::zeros(strip.clone(), depth);
     let mut after = rows.start;
     while after < rows.end {
-        let mut count = 0;
-        while after < rows.end && count < depth {
-            let weight = weight(after);
-            if weight != 0.0 {
-                data.pack(after, weight, count, &mut packed, &mut scratch);
-                count += 1;
-            }
-            after += 1;
-        }
+        let count = pack(data, rows.end, &mut after, weight, depth, &mut packed, &mut scratch);
         // While tiles are computed the next rows arrive: this many lines of the cache with every
         // eighth term.
         let Packed { right, left, .. } = &packed;
-        let next = Some(most.min(rows.end - after) * d)
+        let next = Some(DEPTH.min(rows.end - after) * d)
             .filter(|next| *next <= CACHED_NUMBERS)
             .unwrap_or(0);
         let mut asked = 0;
@@ -145,4 +200,55 @@ pub(super) fn add(
             }
         }
     }
+}
+
+/// [`add`] for a result that is one strip.
+#[inline(always)]
+fn add_narrow(
+    d: usize,
+    data: &impl DataRows,
+    rows: Range<usize>,
+    weight: &Weight<'_>,
+    out: &mut [f64],
+) {
+    /// Lines that are asked for at once, about a share of those of the next rows.
+    const LINES: usize = 24;
+    let depth = DEPTH_OF_NARROW.min(rows.len());
+    let mut scratch = vec![0.0; d];
+    let mut packed = Narrow::zeros(d, depth);
+    let mut after = rows.start;
+    while after < rows.end {
+        let count = pack(data, rows.end, &mut after, weight, depth, &mut packed, &mut scratch);
+        let next = DEPTH_OF_NARROW.min(rows.end - after) * d;
+        let mut asked = 0;
+        let soon = || {
+            let end = next.min(asked + LINES * LANES);
+            (asked..end).step_by(LANES).for_each(|k| data.prefetch(after, k));
+            asked = end;
+        };
+        add_triangle(count, d, (&packed.left, &packed.right), out, soon);
+    }
+}
+
+/// Packs the next rows with a weight, up to this many, and returns how many they are.
+#[inline(always)]
+fn pack(
+    data: &impl DataRows,
+    end: usize,
+    next: &mut usize,
+    weight: &Weight<'_>,
+    most: usize,
+    packed: &mut impl Pack,
+    scratch: &mut [f64],
+) -> usize {
+    let mut count = 0;
+    while *next < end && count < most {
+        let weight = weight(*next);
+        if weight != 0.0 {
+            data.pack(*next, weight, count, packed, scratch);
+            count += 1;
+        }
+        *next += 1;
+    }
+    count
 }

@@ -1,6 +1,6 @@
 //! A sum over coordinates with linear constraints and norms of theta as a whole
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::{Constraints, Coordinate, Multipliers, Regularizer, Separable};
 use crate::linalg::interior::{Answer, Band, Curvature, Kink, Program};
@@ -23,11 +23,24 @@ pub use clash::Clash;
 /// where `support` is what the multipliers y and s charge. Prox and conjugate are computed by an
 /// interior-point method: for second-order methods, which ask for them rarely. `value` forgives
 /// [`Constraints::SLACK`], relative to the terms of a constraint.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Polyhedral {
     parts: Vec<Coordinate>,
     constraints: Arc<Constraints>,
+    /// The point next to the origin that meets everything, once somebody asks: every run does, more
+    /// than once.
+    origin: Arc<OnceLock<Vec<f64>>>,
 }
+
+impl PartialEq for Polyhedral {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.parts, &self.constraints) == (&other.parts, &other.constraints)
+    }
+}
+
+/// Steps and points up to this are none: what is left of g in a prox step of that length is far
+/// below the rounding of any answer.
+const VANISHING: f64 = 1e-280;
 
 impl Polyhedral {
     /// One part for each coordinate, and what is asked of all of them.
@@ -37,12 +50,36 @@ impl Polyhedral {
     pub fn new(parts: Vec<Coordinate>, constraints: Constraints) -> Result<Self, InvalidSetting> {
         constraints.check(parts.len())?;
         Separable::new(parts.clone())?;
-        Ok(Polyhedral { parts, constraints: Arc::new(constraints) })
+        let (constraints, origin) = (Arc::new(constraints), Arc::default());
+        Ok(Polyhedral { parts, constraints, origin })
     }
 
     /// The parts.
     pub fn parts(&self) -> &[Coordinate] {
         &self.parts
+    }
+
+    /// The point next to the origin that meets everything, if there is one.
+    fn nearest_to_origin(&self) -> &[f64] {
+        self.origin.get_or_init(|| {
+            let mut origin = vec![0.0; self.parts.len()];
+            self.step(f64::MIN_POSITIVE, &mut origin);
+            origin
+        })
+    }
+
+    /// The prox by its program.
+    fn step(&self, alpha: f64, theta: &mut [f64]) {
+        // All of it times alpha, which may be as small as numbers get: a projection.
+        let bends: Vec<f64> = self.parts.iter().map(|part| 1.0 + alpha * part.l2).collect();
+        let q: Vec<f64> = theta.iter().map(|v| -v).collect();
+        let mut program = program(&self.parts, &self.constraints, Curvature::Diagonal(&bends), &q);
+        for (linear, (q, part)) in program.linear.iter_mut().zip(q.iter().zip(&self.parts)) {
+            *linear = q + alpha * part.tilt;
+        }
+        program.kinks.iter_mut().for_each(|kink| kink.cost *= alpha);
+        let answer = program.solve(theta);
+        theta.copy_from_slice(&answer.x);
     }
 }
 
@@ -149,16 +186,12 @@ impl Regularizer for Polyhedral {
 
     fn prox(&self, alpha: f64, theta: &mut [f64]) {
         assert_eq!(self.parts.len(), theta.len(), "parts and theta differ in length");
-        // All of it times alpha, which may be as small as numbers get: a projection.
-        let bends: Vec<f64> = self.parts.iter().map(|part| 1.0 + alpha * part.l2).collect();
-        let q: Vec<f64> = theta.iter().map(|v| -v).collect();
-        let mut program = program(&self.parts, &self.constraints, Curvature::Diagonal(&bends), &q);
-        for (linear, (q, part)) in program.linear.iter_mut().zip(q.iter().zip(&self.parts)) {
-            *linear = q + alpha * part.tilt;
+        let is_origin = alpha <= VANISHING && theta.iter().all(|v| v.abs() <= VANISHING);
+        if is_origin {
+            theta.copy_from_slice(self.nearest_to_origin());
+        } else {
+            self.step(alpha, theta);
         }
-        program.kinks.iter_mut().for_each(|kink| kink.cost *= alpha);
-        let answer = program.solve(theta);
-        theta.copy_from_slice(&answer.x);
     }
 
     /// By the multipliers that the interior-point method finds: never below the conjugate.

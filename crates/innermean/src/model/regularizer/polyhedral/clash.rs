@@ -20,7 +20,7 @@
 
 use super::{Answer, Constraints, Coordinate, Curvature, Kink, Polyhedral, program};
 use crate::linalg::vector::{axpy, dot};
-use crate::model::regularizer::{LinearConstraint, WeightedNorm};
+use crate::model::regularizer::{LinearConstraint, Regularizer, WeightedNorm};
 
 /// Of what is missed last, in terms of the others.
 const COST_OF_LAST: f64 = 1e3;
@@ -59,7 +59,7 @@ impl Polyhedral {
     /// Constraints that no theta meets together, if there are some, and the least change that
     /// helps. Limits of norms are looked at where the rows can be met.
     pub fn clash(&self) -> Option<Clash> {
-        if self.has_near_point() {
+        if self.has_near_point() || self.value(self.nearest_to_origin()).is_finite() {
             return None;
         }
         let plain: Vec<Coordinate> = self
