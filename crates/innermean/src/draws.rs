@@ -32,8 +32,15 @@ struct Position {
     seed: u64,
     #[serde(with = "crate::run::checkpoint::shape::free")]
     stream: u64,
+    /// From one draw to the next where these are even, otherwise 0
+    #[serde(with = "crate::run::checkpoint::shape::fixed")]
+    step: u64,
     next: u64,
 }
+
+/// From one even draw to the next, in units of 2^-64: the fractional parts of the golden ratio and
+/// of the roots of 2 and 3, of which no ratio is rational, so that pairs are even as well.
+const STEPS: [u64; 3] = [0x9E37_79B9_7F4A_7C15, 0x6A09_E667_F3BC_C909, 0xBB67_AE85_84CA_A73B];
 
 impl From<Position> for Stream {
     fn from(position: Position) -> Self {
@@ -52,7 +59,14 @@ impl From<Stream> for Position {
 impl Stream {
     /// The stream of that number under `seed`, at its beginning.
     pub fn new(seed: u64, stream: u64) -> Self {
-        Position { seed, stream, next: 0 }.into()
+        Position { seed, stream, step: 0, next: 0 }.into()
+    }
+
+    /// Draws that fill `[0, 1)` evenly, from a random one on (Weyl's sequence): n of them leave
+    /// gaps of the order of 1/n, where independent ones leave some of `log n / n`. Streams with
+    /// different `ratio < 3` are even together.
+    pub fn even(seed: u64, stream: u64, ratio: usize) -> Self {
+        Position { seed, stream, step: STEPS[ratio], next: 0 }.into()
     }
 
     /// A uniform 64-bit number.
@@ -89,10 +103,17 @@ impl Stream {
     #[cold]
     #[inline(never)]
     fn draw_block(&mut self) {
-        let Position { seed, stream, next } = self.position;
+        let Position { seed, stream, step, next } = self.position;
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(stream);
         let first = next / BLOCK as u64 * BLOCK as u64;
+        if step > 0 {
+            let start = rng.next_u64();
+            for (draw, t) in self.block.iter_mut().zip(first..) {
+                *draw = t.wrapping_mul(step).wrapping_add(start);
+            }
+            return;
+        }
         rng.set_word_pos(u128::from(first) * WORDS_PER_DRAW);
         let mut bytes = [0; size_of::<u64>() * (BLOCK + AHEAD_OF_BLOCK)];
         rng.fill_bytes(&mut bytes);
@@ -122,6 +143,28 @@ mod tests {
         }
         let mut other = Stream::new(7, 4);
         assert!((0..1000).all(|t| other.next() != first[t]));
+    }
+
+    #[test]
+    fn even_draws_fill_every_cell_alike_and_resume() {
+        let mut streams = [0, 1, 2].map(|ratio| Stream::even(5, 2, ratio));
+        let (mut counts, mut pairs) = ([[0_u32; 7]; 3], [0_u32; 35]);
+        for _ in 0..70_000 {
+            let [i, j, _] = [0, 1, 2].map(|k| {
+                let i = streams[k].index(if k == 1 { 5 } else { 7 });
+                counts[k][i] += 1;
+                i
+            });
+            pairs[5 * i + j] += 1;
+        }
+        assert!([0, 2].iter().all(|&k| counts[k].iter().all(|c| c.abs_diff(10_000) < 5)));
+        assert!(counts[1][..5].iter().all(|c| c.abs_diff(14_000) < 5), "{counts:?}");
+        // Independent ones would be 45 apart, and the worst of 35 twice as far.
+        assert!(pairs.iter().all(|c| c.abs_diff(2000) < 25), "{pairs:?}");
+        let bytes = postcard::to_stdvec(&streams[0]).expect("a stream serialises");
+        let mut resumed: Stream = postcard::from_bytes(&bytes).expect("and comes back");
+        assert!((0..300).all(|_| resumed.next() == streams[0].next()));
+        assert_ne!(Stream::even(6, 2, 0).next(), Stream::even(5, 2, 0).next());
     }
 
     #[test]

@@ -15,6 +15,9 @@ use super::versus::{Versus, conditioned, moderate, tried as tried_on};
 /// Passes and seconds that a run may take.
 const LIMITS: (f64, f64) = (contest::MOST, contest::PATIENCE);
 
+/// Outer iterations that are mixed.
+const MEMORY: usize = 20;
+
 /// A part of the report by name.
 ///
 /// # Errors
@@ -54,14 +57,14 @@ fn leak() -> (String, Value) {
 /// Anderson's acceleration of snapshots.
 fn anderson() -> (String, Value) {
     let plain = Choice::seeded(1);
-    let with = Choice { anderson: Some(5), ..plain };
+    let with = Choice { anderson: Some(MEMORY), ..plain };
     let entries = [
         ("anderson", "svrpda1", with),
         ("svrpda1", "svrpda1", plain),
         ("anderson, II", "svrpda2", with),
         ("svrpda2", "svrpda2", plain),
     ];
-    let title = "Anderson's acceleration of snapshots, memory 5";
+    let title = &format!("Anderson's acceleration of snapshots, memory {MEMORY}");
     let versus = Versus { title, text: "Nothing is tuned.", entries: &entries, limits: LIMITS };
     versus.report(&conditioned())
 }

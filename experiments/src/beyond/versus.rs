@@ -104,7 +104,8 @@ pub fn moderate() -> Vec<Shape> {
     shapes
 }
 
-/// Two problems for each condition number from 10 to 1e5.
+/// Two problems for each condition number from 10 to 1e5, and two with more coordinates than are
+/// mixed.
 pub fn conditioned() -> Vec<Shape> {
     let mut seed = 400;
     let mut shapes = Vec::new();
@@ -114,6 +115,11 @@ pub fn conditioned() -> Vec<Shape> {
             let (groups, rows, width, penalty) = (50, 40, 20, Penalty::Ridge);
             shapes.push(Shape { loss, penalty, groups, rows, width, kappa, tail: 0.0, seed });
         }
+    }
+    for loss in [Loss::Proportion, Loss::Square] {
+        seed += 1;
+        let (groups, rows, width, penalty) = (100, 60, 100, Penalty::Ridge);
+        shapes.push(Shape { loss, penalty, groups, rows, width, kappa: 1e3, tail: 0.0, seed });
     }
     shapes
 }

@@ -5,21 +5,29 @@
 //!
 //! ```text
 //! r_s       = theta_s - theta_ref_s
-//! gamma     = argmin over gamma of  |r_s - dR gamma|^2 + ridge |gamma|^2
+//! gamma     = argmin over gamma of  |r_s - dR gamma|^2 + ridge |D gamma|^2
 //! theta_ref = theta_s - dE gamma
 //! ```
 //!
 //! where the columns of dR and dE are the differences of consecutive residuals and of consecutive
-//! ends. For the map to be the same each time, steps and M are found once and duals are renewed at
-//! each snapshot.
+//! ends, and D holds the norms of those of dR: what the last columns add to the first is small,
+//! and P is no quadratic, so that without the ridge a long memory is worse than a short one.
 //!
-//! The safeguard: a mixture at which the objective is not the least so far is left for `theta_s`,
-//! and the memory is emptied; where `theta_s` itself is worse than the worst of the last three
-//! reference points, the run goes back to the best one with half of the step.
+//! The map has to be the same each time. Steps and M are found once, duals are renewed at each
+//! snapshot, and each outer iteration draws the same samples: with its own ones it would be a map
+//! with its own errors, of which differences of residuals are made. At the optimum itself no step
+//! moves whatever samples are drawn, so that the mixture has nothing to be unbiased for. They are
+//! drawn evenly.
+//!
+//! The safeguard: a mixture that is worse than the worst of the last three reference points is left
+//! for `theta_s`. Where that is worse too, or where five reference points in turn were no better
+//! than the best, steps are too large for a map that draws near: the memory is emptied, and the run
+//! goes back to the best reference point with a quarter of the step.
 
 use serde::{Deserialize, Serialize};
 
 use super::automatic::{ROUNDING, STEP_REDUCTION, Terms};
+use super::state::Draws;
 use super::{Pace, PrimalDual, Settings};
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::vector::{axpy, dot};
@@ -27,18 +35,25 @@ use crate::oracle::Oracle;
 use crate::tuning::choice::{Leak, Mirror};
 use crate::tuning::steps::Steps;
 
-/// The ridge over the mean of the squares of the columns of dR.
-const RIDGE: f64 = 1e-8;
-/// `alpha_theta` times the mean of `c_i |fbar_i'|^2`, and `alpha_w` over c. On groups with
-/// condition numbers from 1e2 to 1e5, `experiments/src/bin/beyond.rs`.
-const PRIMAL: f64 = 0.15;
-const DUAL: f64 = 0.3;
+/// From 4e-3 to 4e-2 it takes the same number of calls.
+const RIDGE: f64 = 1e-2;
+/// `alpha_theta` times the mean of `c_i |fbar_i'|^2`, and `alpha_w` over c; of SVRPDA-II, whose U
+/// adds up what single samples say. On groups with condition numbers from 10 to 1e5,
+/// `experiments/src/bin/beyond.rs`.
+const PRIMAL: f64 = 0.25;
+const DUAL: f64 = 0.6;
+const DRIFTING_PRIMAL: f64 = 0.15;
+const DRIFTING_DUAL: f64 = 0.3;
 /// M over the number of samples, and over `n_X` at least.
-const EPOCH: f64 = 0.5;
+const EPOCH: f64 = 0.35;
 const LEAST_EPOCH: usize = 4;
 /// `n_X p` of SVRPDA-II, where terms have at least [`LEAKING`] samples on average.
-const LEAK: f64 = 0.2;
+const LEAK: f64 = 0.5;
 const LEAKING: usize = 40;
+/// Reference points in turn that are no better than the best.
+const MOST_STALE: usize = 5;
+/// A difference of residuals that is smaller tells nothing.
+const LEAST: f64 = 1e-150;
 
 /// The last few outer iterations, and what watches over them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -55,8 +70,9 @@ pub(super) struct Anderson {
     last: Option<(Vec<f64>, Vec<f64>)>,
     /// The best reference point and its objective
     best: (f64, Vec<f64>),
-    /// The objectives of the last reference points
+    /// The objectives of the last reference points, and how many since the best
     objectives: [f64; 3],
+    stale: usize,
     steps: Option<Steps>,
     leak: f64,
 }
@@ -72,6 +88,7 @@ impl Anderson {
             last: None,
             best: (f64::INFINITY, Vec::new()),
             objectives: [f64::INFINITY; 3],
+            stale: 0,
             steps: (!settings.automatic).then_some(Steps {
                 alpha_theta: settings.alpha_theta,
                 alpha_w: settings.alpha_w,
@@ -117,18 +134,21 @@ impl Anderson {
     fn add_mixture(&self, count: usize, residual: &[f64], theta: &mut [f64]) -> bool {
         let d = theta.len();
         let column = |k: usize| &self.residuals[k * d..(k + 1) * d];
+        let scales: Vec<f64> =
+            (0..count).map(|k| 1.0 / dot(column(k), column(k)).sqrt().max(LEAST)).collect();
         let mut gram = vec![0.0; count * count];
         for a in 0..count {
-            for b in 0..=a {
-                gram[a * count + b] = dot(column(a), column(b));
+            for b in 0..a {
+                gram[a * count + b] = scales[a] * scales[b] * dot(column(a), column(b));
                 gram[b * count + a] = gram[a * count + b];
             }
+            gram[a * count + a] = 1.0 + RIDGE;
         }
-        let trace: f64 = (0..count).map(|k| gram[k * (count + 1)]).sum();
-        (0..count).for_each(|k| gram[k * (count + 1)] += RIDGE * trace);
-        let mut gamma: Vec<f64> = (0..count).map(|k| dot(column(k), residual)).collect();
+        let mut gamma: Vec<f64> =
+            (0..count).map(|k| scales[k] * dot(column(k), residual)).collect();
         let Ok(factor) = Cholesky::new(&gram, count) else { return false };
         factor.solve(&mut gamma);
+        gamma.iter_mut().zip(&scales).for_each(|(gamma, scale)| *gamma *= scale);
         if !gamma.iter().all(|gamma| gamma.is_finite()) {
             return false;
         }
@@ -158,14 +178,16 @@ impl PrimalDual {
             // Mixtures may lie outside of constraints.
             oracle.problem().allow(&mut self.theta);
         }
+        self.draws = Draws::new(settings);
         let mut seen = self.renew(oracle);
-        if mixed && !Anderson::no_worse(seen, own.best.0) {
-            own.empty();
+        let known = own.objectives.iter().copied().filter(|objective| objective.is_finite());
+        let worst = known.fold(f64::NEG_INFINITY, f64::max);
+        if mixed && !Anderson::no_worse(seen, worst) {
             self.theta.copy_from_slice(&end);
             seen = self.renew(oracle);
         }
-        let worst = own.objectives.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if !first && !Anderson::no_worse(seen, worst) {
+        own.stale = if Anderson::no_worse(seen, own.best.0) { 0 } else { own.stale + 1 };
+        if !first && (own.stale >= MOST_STALE || !Anderson::no_worse(seen, worst)) {
             own.empty();
             if let Some(steps) = &mut own.steps {
                 steps.alpha_theta *= STEP_REDUCTION;
@@ -173,6 +195,7 @@ impl PrimalDual {
             self.theta.copy_from_slice(&own.best.1);
             seen = self.renew(oracle);
             own.objectives = [f64::INFINITY; 3];
+            own.stale = 0;
         }
         own.objectives.rotate_left(1);
         own.objectives[2] = seen.0;
@@ -213,11 +236,13 @@ impl PrimalDual {
         let unit =
             if settings.mirror == Mirror::Conjugate || largest == 0.0 { 1.0 } else { largest };
         let samples: usize = (0..n_x).map(|i| oracle.n_y(i)).sum();
+        let (primal, dual) =
+            if self.drifts { (DRIFTING_PRIMAL, DRIFTING_DUAL) } else { (PRIMAL, DUAL) };
         let at_once = settings.batch * settings.outer_batch;
         let epoch = (EPOCH * samples as f64 / at_once as f64).ceil() as usize;
         let steps = Steps {
-            alpha_theta: PRIMAL / size.max(f64::MIN_POSITIVE),
-            alpha_w: DUAL * unit,
+            alpha_theta: primal / size.max(f64::MIN_POSITIVE),
+            alpha_w: dual * unit,
             inner_iterations: epoch.max(LEAST_EPOCH * n_x.div_ceil(settings.outer_batch)),
         };
         let leaks = self.leaks.are_allowed() && samples >= LEAKING * n_x;

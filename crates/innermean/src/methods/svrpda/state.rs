@@ -32,15 +32,20 @@ pub struct Draws {
 }
 
 impl Draws {
-    fn new(seed: u64) -> Self {
-        let stream = |number| Stream::new(seed, number);
+    pub(super) fn new(settings: &Settings) -> Self {
+        let Settings { seed, anderson, .. } = *settings;
+        let stream = |number, ratio| {
+            // Differs: where outer iterations are mixed, they are the more alike the more evenly
+            // each of them looks at all samples.
+            if anderson > 0 { Stream::even(seed, number, ratio) } else { Stream::new(seed, number) }
+        };
         Draws {
-            dual_i: stream(0),
-            dual_j: stream(1),
-            primal_i: stream(2),
-            primal_j: stream(3),
-            u_j: stream(4),
-            reference: stream(5),
+            dual_i: stream(0, 0),
+            dual_j: stream(1, 1),
+            primal_i: stream(2, 0),
+            primal_j: stream(3, 1),
+            u_j: stream(4, 2),
+            reference: Stream::new(seed, 5),
         }
     }
 }
@@ -144,7 +149,7 @@ impl PrimalDual {
             change: vec![0.0; ell],
             work: vec![0.0; ell],
             delta_theta: Aligned::zeros(d),
-            draws: Draws::new(settings.seed),
+            draws: Draws::new(settings),
         }
     }
 
