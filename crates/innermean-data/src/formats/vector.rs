@@ -79,7 +79,8 @@ fn vector_of(
     } else {
         let lines: Vec<Line<'_>> =
             Lines::of(text).filter(|l| !l.is_blank() && !l.is_comment()).collect();
-        match pairs(&lines, names) {
+        // Of nothing at all it is said how many numbers there should be.
+        match pairs(&lines, names).filter(|_| !lines.is_empty()) {
             Some(pairs) => from_pairs(&pairs, name, names)?,
             None => from_numbers(&lines, name)?,
         }
