@@ -13,7 +13,7 @@ const ROW: f64 = 24.0;
 const TOP: f64 = 56.0;
 /// Where the axis begins and ends.
 const LEFT: f64 = 190.0;
-const RIGHT: f64 = 560.0;
+const RIGHT: f64 = 500.0;
 /// The ends of the axis; what is beyond them is drawn at them.
 const LEAST: f64 = 0.01;
 const MOST: f64 = 10.0;
