@@ -178,7 +178,7 @@ impl Path {
         factor.solve(&mut ones);
         axpy(-p.iter().sum::<f64>() / ones.iter().sum::<f64>(), &ones, &mut p);
         let left = p.iter().sum::<f64>() / m as f64;
-        p.iter_mut().for_each(|p| *p -= left);
+        axpy(-left, &vec![1.0; m], &mut p);
         Some(p)
     }
 
