@@ -52,6 +52,7 @@
 
 pub mod bags;
 pub mod compare;
+pub mod file_rows;
 pub mod linear;
 pub mod model;
 pub mod moments;

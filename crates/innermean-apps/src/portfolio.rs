@@ -25,7 +25,7 @@ use crate::run::Task;
 use crate::wording::Note;
 use crate::wording::numbers::significant;
 use innermean::{
-    Choice, Collapsed, Inner, Merit, Numbers, Objective, Portfolio, Regularizer, RowMoments,
+    Choice, Collapsed, Inner, Merit, Objective, Portfolio, Regularizer, RowData, RowMoments,
     Solution,
 };
 
@@ -95,7 +95,7 @@ impl PortfolioTask {
     /// If settings contradict each other or are out of their range, or returns are not finite.
     pub fn new(
         names: Vec<String>,
-        returns: impl Into<Numbers>,
+        returns: impl Into<RowData>,
         settings: &PortfolioSettings,
     ) -> Result<Self, Error> {
         Self::within(names, returns, settings, Limits::default())
@@ -107,7 +107,7 @@ impl PortfolioTask {
     /// As [`Self::new`], and if no weights meet the limits: with those that clash.
     pub fn within(
         names: Vec<String>,
-        returns: impl Into<Numbers>,
+        returns: impl Into<RowData>,
         settings: &PortfolioSettings,
         limits: Limits,
     ) -> Result<Self, Error> {

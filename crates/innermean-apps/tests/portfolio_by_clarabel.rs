@@ -82,7 +82,7 @@ impl Case {
             *share /= sum;
         }
         let d = scenarios.names.len();
-        let rows = scenarios.returns.chunks_exact(d);
+        let rows = scenarios.returns.held().expect("in memory").chunks_exact(d);
         let mut mean = vec![0.0; d];
         for (row, share) in rows.zip(&shares) {
             mean.iter_mut().zip(row).for_each(|(m, x)| *m += share * x);
@@ -132,7 +132,7 @@ impl Case {
     }
 
     fn rows(&self) -> std::slice::ChunksExact<'_, f64> {
-        self.scenarios.returns.chunks_exact(self.scenarios.names.len())
+        self.scenarios.returns.held().expect("in memory").chunks_exact(self.scenarios.names.len())
     }
 
     fn is_centred(&self) -> bool {
@@ -371,5 +371,5 @@ fn a_benchmark_is_no_asset() {
     let returns: Vec<f64> = (0..30).map(|i| market.row(i)[1]).collect();
     assert_eq!(scenarios.benchmark, Some(Benchmark { name: market.names[1].clone(), returns }));
     assert_eq!(scenarios.names, [market.names[0].clone(), market.names[2].clone()]);
-    assert_eq!(scenarios.returns[2..4], [market.row(1)[0], market.row(1)[2]]);
+    assert_eq!(scenarios.returns.numbers()[2..4], [market.row(1)[0], market.row(1)[2]]);
 }

@@ -61,7 +61,7 @@ fn returns_multiply_and_falls_count_from_the_highest_value() {
 fn a_record_is_that_of_weights_set_again_in_every_period() {
     let (mut scenarios, z) = market(60);
     scenarios.benchmark = Some(Benchmark { name: "z".to_owned(), returns: z.clone() });
-    let rows = scenarios.returns.clone();
+    let rows = scenarios.returns.numbers().into_owned();
     let mut with_cash = settings(Risk::Variance);
     with_cash.risk_free = Some(0.001);
     let own = task(scenarios.clone(), &with_cash);
@@ -96,7 +96,7 @@ fn a_record_is_that_of_weights_set_again_in_every_period() {
 fn periods_that_count_nothing_are_left_out_by_their_numbers() {
     let (mut scenarios, _) = market(6);
     scenarios.weights = Some(vec![1.0, 0.0, 2.0, 1.0, 0.0, 1.0]);
-    let rows = scenarios.returns.clone();
+    let rows = scenarios.returns.numbers().into_owned();
     let task = task(scenarios, &settings(Risk::Variance));
     let counted: Vec<usize> = task.counted_periods().collect();
     assert_eq!(counted, [0, 2, 3, 5]);
@@ -145,7 +145,7 @@ fn contributions_are_weights_times_slopes_of_every_risk() {
     ] {
         for (is_weighted, has_benchmark) in [(false, false), (true, false), (true, true)] {
             let (mut scenarios, z) = market(n);
-            let rows = scenarios.returns.clone();
+            let rows = scenarios.returns.numbers().into_owned();
             let mut weights = vec![1.0; n];
             if is_weighted {
                 weights = (0..n).map(|i| 1.0 + (i % 3) as f64).collect();

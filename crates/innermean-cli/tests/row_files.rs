@@ -231,6 +231,56 @@ fn rows_larger_than_memory_are_solved_where_they_are() {
     }
 }
 
+/// 31 MB of features within so much address space that they cannot be mapped beside what a program
+/// takes for itself: the bits of a run without a limit. Features of several sizes are scaled, a 1 is
+/// put behind each row or left out.
+#[cfg(target_os = "linux")]
+#[test]
+fn rows_that_cannot_be_mapped_are_read_with_the_same_bits() {
+    let drawn = table(500, 60, true);
+    let (header, block) = drawn.split_once('\n').expect("a header");
+    let asset = |line: &str| line.split(',').skip(1).take(60).collect::<Vec<_>>().join(",");
+    let assets = |text: &str| text.lines().map(|line| asset(line) + "\n").collect::<String>();
+    let desk = Desk::at("portfolio");
+    desk.file("returns.csv", &format!("{}\n{}", asset(header), assets(block).repeat(130)));
+    desk.convert("returns.csv returns.npy");
+    fs::remove_file(desk.path().join("returns.csv")).expect("it is there");
+    let limited = |desk: &Desk, flags: &str| {
+        let flags = format!("{flags} --threads 2 --tolerance 1e-3");
+        let free = desk.run(&format!("{flags} --json"));
+        assert_ne!(free.code, Some(2), "{flags}: {}", free.err);
+        let free: Value = serde_json::from_str(&free.out).expect("one object");
+        let run = desk.run_within(98_304, &format!("{flags} --json"));
+        assert!(matches!(run.code, Some(0 | 1)), "{flags}: {}", run.err);
+        let read: Value = serde_json::from_str(&run.out).expect("one object");
+        assert!(read["notes"].to_string().contains("whenever they are looked at"), "{flags}");
+        for key in ["theta", "objective", "certificate", "status", "fit", "log_loss"] {
+            assert_eq!(read[key], free[key], "{key} of {flags}");
+        }
+    };
+    for risk in ["absolute", "semivariance", "huber", "cvar", "entropic", "kelly --percent"] {
+        limited(&desk, &format!("returns.npy --constraint long-only --l2 0.1 --risk {risk}"));
+    }
+
+    let desk = Desk::at("linear");
+    desk.file("rows.csv", &format!("{header}\n{}", block.repeat(130)));
+    let beside = "--numbers price --texts outcome --except id,count,fold";
+    desk.convert(&format!("rows.csv wide.npy {beside} --intercept"));
+    desk.convert(&format!("rows.csv narrow.npy {beside}"));
+    desk.convert("rows.csv bags.npy --group fold --except id,price,outcome,count");
+    fs::remove_file(desk.path().join("rows.csv")).expect("it is there");
+    for rows in ["wide.npy", "narrow.npy"] {
+        limited(&desk, &format!("{rows} --target price --loss huber --l2 0.1 --except outcome"));
+        let logistic = "--target outcome --loss logistic --l2 0.01 --except price";
+        limited(&desk, &format!("{rows} {logistic}"));
+    }
+    let shares = "fold,share\nf0,0.2\nf1,0.3\nf2,0.4\nf3,0.5\nf4,0.6\n";
+    let bags = Desk::at("bags");
+    bags.file("shares.csv", shares);
+    fs::rename(desk.path().join("bags.npy"), bags.path().join("bags.npy")).expect("one disk");
+    limited(&bags, "bags.npy --group fold --labels shares.csv --l2 0.01");
+}
+
 #[test]
 fn what_cannot_be_converted_is_refused() {
     let desk = Desk::at("linear");

@@ -50,7 +50,9 @@ pub use error::{Place, ReadError};
 pub use formats::corpus::{Corpus, parse_corpus, read_corpus};
 pub use formats::libsvm::{SparseTable, looks_like_libsvm, parse_libsvm, read_libsvm};
 pub use formats::matrix::{Matrix, read_matrix, write_npy};
-pub use formats::row_file::{Conversion, ConvertError, Converted, Mapped, MappedFrame};
+pub use formats::row_file::{
+    Conversion, ConvertError, Converted, FileNumbers, Mapped, MappedFrame,
+};
 pub use formats::toml::{Setting, SettingValue, parse_settings};
 pub use formats::vector::error::VectorError;
 pub use formats::vector::{parse_vector, read_vector};

@@ -21,7 +21,7 @@ fn number_after(text: &str, name: &str) -> Option<u64> {
 }
 
 /// What `ulimit -v` leaves.
-fn address_space() -> Option<u64> {
+pub(crate) fn address_space() -> Option<u64> {
     let most = number_after(&read("/proc/self/limits")?, "Max address space")?;
     let used = number_after(&read("/proc/self/status")?, "VmSize:")?;
     Some(most.saturating_sub(1024 * used))

@@ -166,7 +166,14 @@ fn all_passes(table: &mut Vec<Row>) {
     let peak = peak();
     for (n, d) in [(7240, 25), (1_000_000, 25), (100_000, 100)] {
         let portfolio = Portfolio::new(d, returns(n, d)).expect("generated returns");
-        passes(&format!("{n} x {d}"), &portfolio, portfolio.returns(), peak, Some(0.7), table);
+        passes(
+            &format!("{n} x {d}"),
+            &portfolio,
+            &portfolio.returns().numbers(),
+            peak,
+            Some(0.7),
+            table,
+        );
     }
     let (n, d, each) = (100_000, 50_000, 50);
     let mut draws = Stream::new(1, 0);
@@ -293,7 +300,7 @@ fn portfolio_steps<G: Regularizer + Clone>(
     let problem = Portfolio::new(d, returns(n, d))
         .and_then(|p| p.problem(Square::new(1.0)?, g.clone()))
         .expect("generated returns make a problem");
-    steps((&problem).into(), problem.inner.returns(), name, most, table);
+    steps((&problem).into(), &problem.inner.returns().numbers(), name, most, table);
 }
 
 /// Least squares with a ridge.

@@ -107,6 +107,7 @@ pub use model::regularizer::{
     LogBarrier, Polyhedral, Regularizer, Ridge, Ridged, Separable, Simplex, Tilted, Unregularized,
     WeightedNorm,
 };
+pub use model::row_data::{ReadRows, RowData};
 pub use model::row_moments::RowMoments;
 pub use model::setting::InvalidSetting;
 pub use model::shared::SharedForm;

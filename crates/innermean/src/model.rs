@@ -10,6 +10,7 @@ pub mod merit;
 pub(crate) mod numbers;
 pub mod problem;
 pub mod regularizer;
+pub(crate) mod row_data;
 pub(crate) mod row_moments;
 pub(crate) mod sample;
 pub mod setting;

@@ -20,6 +20,7 @@ mod laws;
 mod leaves;
 mod methods;
 mod newton;
+mod row_data;
 mod sequence_search;
 mod stationarity;
 mod theorems;

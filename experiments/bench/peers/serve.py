@@ -20,7 +20,7 @@ import warnings
 
 
 def versions():
-    names = ["numpy", "scipy", "scikit-learn", "cvxpy", "clarabel", "cyanure", "celer", "skglm"]
+    names = ["numpy", "scipy", "scikit-learn", "cvxpy", "clarabel", "cyanure", "celer", "skglm", "piqp", "proxsuite", "highspy"]
     found = {"python": sys.version.split()[0]}
     for name in names:
         try:

@@ -189,7 +189,11 @@ mod tests {
 
     /// The plain formula says of our solution what ours says, and a point nearby is worse.
     fn check(case: &dyn Case) {
-        let run = case.solve(&Task { method: "lbfgs", tolerance: 1e-9, max_seconds: 60.0 });
+        check_by(case, "lbfgs");
+    }
+
+    fn check_by(case: &dyn Case, method: &'static str) {
+        let run = case.solve(&Task { method, tolerance: 1e-9, max_seconds: 60.0 });
         assert!(run.solved, "{}", case.sizes());
         let objectives = case.objectives(&run.theta);
         let last = objectives[objectives.len() - 1];
@@ -210,6 +214,8 @@ mod tests {
     fn formulas_agree_with_the_library() {
         check(&PortfolioCase::generated(2, 300, 5, PortfolioTask::Free));
         check(&PortfolioCase::generated(1, 300, 5, PortfolioTask::LongOnly));
+        check_by(&PortfolioCase::generated(1, 300, 5, PortfolioTask::Absolute), "auto");
+        check_by(&PortfolioCase::generated(1, 303, 5, PortfolioTask::Cvar), "auto");
         check(&LinearCase::dense(200, 4, Loss::Logistic, 1));
         check(&LinearCase::dense(200, 4, Loss::SquaredHinge, 1));
         check(&LinearCase::sparse(300, 40, 5, Loss::Logistic, 1));

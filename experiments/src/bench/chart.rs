@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use super::parts::Size;
 use super::results::Results;
 use super::table::Claim;
 
@@ -24,18 +25,18 @@ const STYLE: &str = "text{font:13px system-ui,sans-serif;fill:#1f2328}\
 .bar{fill:#4493f8}.slower{fill:#db6d28}.line{stroke:#3d444d}.one{stroke:#9198a1}}";
 
 /// One bar.
-struct Bar<'a> {
-    problem: &'a str,
-    peer: &'a str,
+pub(super) struct Bar<'a> {
+    pub(super) problem: &'a str,
+    pub(super) peer: &'a str,
     /// Time of the peer over ours.
-    times: f64,
+    pub(super) times: f64,
     /// Whether the peer was stopped before it was done.
     at_least: bool,
 }
 
 impl<'a> Bar<'a> {
     /// Of a claim about the time that `auto` takes.
-    fn of(claim: &'a Claim) -> Option<Self> {
+    pub(super) fn of(claim: &'a Claim) -> Option<Self> {
         let peer = claim.what.strip_prefix("auto, ").unwrap_or(&claim.what);
         let peer = peer.strip_prefix("time / ").filter(|peer| !peer.starts_with("innermean"))?;
         let times = 1.0 / claim.value.filter(|ratio| *ratio > 0.0)?;
@@ -54,9 +55,15 @@ fn x(times: f64) -> f64 {
     LEFT + share * (RIGHT - LEFT)
 }
 
-/// The chart of all claims that compare the time of `auto` with that of other software.
+/// The chart of all claims that compare the time of `auto` with that of other software: of the
+/// largest size of each problem.
 pub fn chart(results: &Results) -> String {
-    let claims = results.parts.iter().flat_map(|part| &part.claims);
+    let all = || results.parts.iter().flat_map(|part| &part.claims);
+    let rank = |claim: &Claim| Size::ALL.iter().position(|size| size.name() == claim.size);
+    let largest = |claim: &Claim| {
+        all().filter(|other| other.part == claim.part).all(|other| rank(other) <= rank(claim))
+    };
+    let claims = all().filter(|claim| largest(claim));
     let bars: Vec<Bar<'_>> = claims.filter_map(Bar::of).collect();
     let bottom = TOP + ROW * bars.len() as f64;
     let mut svg = format!(
@@ -104,6 +111,16 @@ mod tests {
 
     use super::*;
     use crate::bench::results::Part;
+
+    #[test]
+    fn of_several_sizes_the_largest_has_a_bar() {
+        let claim =
+            |value, size| Claim::at_most("mdp", "time / numpy", Some(value), None).sized(size);
+        let claims = vec![claim(0.5, Size::Small), claim(0.25, Size::Middle)];
+        let part = Part { name: "mdp".into(), machine: Value::Null, claims, details: Vec::new() };
+        let svg = chart(&Results { parts: vec![part] });
+        assert!(svg.matches("<rect").count() == 1 && svg.contains(">4.0&#215;<"), "{svg}");
+    }
 
     #[test]
     fn only_times_of_auto_against_others_have_a_bar() {

@@ -24,6 +24,20 @@ pub struct Effort {
     pub rounds: usize,
     /// Seconds after which an attempt is stopped, however fast the others are.
     pub patience: f64,
+    /// An attempt slower than the fastest by this factor is stopped,
+    pub hopeless: f64,
+    /// after at least this many seconds.
+    pub least_limit: f64,
+}
+
+impl Effort {
+    /// Of a run that is kept.
+    pub const WHOLE: Effort =
+        Effort { rounds: 7, patience: 120.0, hopeless: 20.0, least_limit: 15.0 };
+    /// Of one that is to be over soon: who takes part in the counted rounds is found out, and how
+    /// far behind the others are is not.
+    pub const SHORT: Effort =
+        Effort { rounds: 3, patience: 20.0, hopeless: WORTH_REPEATING, least_limit: 1.5 };
 }
 
 /// One who takes part.
@@ -67,14 +81,14 @@ pub struct Outcome {
     pub entrants: Vec<Entrant>,
 }
 
-/// An attempt slower than the fastest by this factor is stopped.
-const HOPELESS: f64 = 20.0;
 /// In the counted rounds those take part who are at most so much slower than the fastest.
 const WORTH_REPEATING: f64 = 4.0;
+/// Who takes less than this many seconds is tried again before it is judged hopeless.
+const WARM_BELOW: f64 = 1.0;
+/// A contestant that was stopped so often is given up.
+const MOST_STOPS: usize = 2;
 /// Between turns: threads of the last one go to sleep.
 const PAUSE: Duration = Duration::from_millis(40);
-/// Slow solvers get at least this many seconds for an attempt.
-const LEAST_LIMIT: f64 = 15.0;
 
 /// Compares `methods` of ours with the peers; the first method is the one that others are measured
 /// against, the last gives the reference.
@@ -113,9 +127,19 @@ pub fn compete(
     let mut chosen: Vec<(Contestant, Entrant)> = Vec::new();
     let ours = methods.iter().map(|method| Contestant::Ours(method));
     for contestant in ours.chain(peers.into_iter().map(Contestant::Peer)) {
-        let limit = (HOPELESS * fastest).clamp(LEAST_LIMIT, effort.patience);
+        let limit = (effort.hopeless * fastest).clamp(effort.least_limit, effort.patience);
         let proven = tight.measure != Measure::Stationarity;
-        let entrant = contestant.settle(&mut judge, &mut server, Wanted { gap, proven, limit })?;
+        let wanted = Wanted { gap, proven, limit };
+        let mut entrant = contestant.settle(&mut judge, &mut server, wanted)?;
+        // Libraries start threads and fill caches on their first calls.
+        for _ in 0..2 {
+            if entrant.seconds.is_some_and(|seconds| seconds < WARM_BELOW)
+                && let Attempt::Point { seconds, .. } =
+                    contestant.attempt(case, &mut server, &entrant.setting, limit)?
+            {
+                entrant.seconds = entrant.seconds.map(|least| least.min(seconds));
+            }
+        }
         eprintln!("  {}: {}", entrant.name, entrant.progress());
         fastest = entrant.seconds.map_or(fastest, |seconds| fastest.min(seconds));
         chosen.push((contestant, entrant));
@@ -127,7 +151,7 @@ pub fn compete(
             let ours = matches!(contestant, Contestant::Ours(_));
             if entrant.seconds.is_some_and(|seconds| ours || seconds <= WORTH_REPEATING * fastest) {
                 thread::sleep(PAUSE);
-                let limit = HOPELESS * effort.patience;
+                let limit = effort.hopeless * effort.patience;
                 if let Attempt::Point { seconds, cpu, .. } =
                     contestant.attempt(case, &mut server, &entrant.setting, limit)?
                 {
@@ -302,9 +326,12 @@ impl Contestant {
             Contestant::Peer(peer) => peer.settings.clone(),
         };
         let (mut found, mut note, mut failure) = (None, "did not reach the gap".to_owned(), None);
-        let mut stopped_after = None;
+        let (mut stopped, mut stopped_after) = (0, None);
         let ours = matches!(self, Contestant::Ours(_));
         let best = loosest(settings.len(), ours, |k| {
+            if stopped == MOST_STOPS {
+                return Probe::Enough;
+            }
             match self.attempt(judge.case, server, &settings[k], limit) {
                 Ok(Attempt::Point { seconds, cpu, theta, ours }) => {
                     let reached = judge.gap(&theta);
@@ -320,6 +347,7 @@ impl Contestant {
                 }
                 Ok(Attempt::TooSlow) => {
                     note = format!("not within {limit:.0} s");
+                    stopped += 1;
                     stopped_after = Some(limit);
                     Probe::Enough
                 }

@@ -8,8 +8,8 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::chart;
 use super::table::{self, Claim};
+use super::{chart, dots};
 
 /// All parts, in the order of the benchmark.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -80,7 +80,7 @@ impl Results {
         page
     }
 
-    /// Writes `bench.json`, `bench.md` and the chart `bench.svg`.
+    /// Writes `bench.json`, `bench.md` and the pictures `bench.svg` and `bench-dots.svg`.
     ///
     /// # Errors
     /// If they cannot be written.
@@ -89,6 +89,7 @@ impl Results {
         fs::write(folder.join("bench.json"), serde_json::to_string_pretty(self)? + "\n")?;
         fs::write(folder.join("bench.md"), self.page())?;
         fs::write(folder.join("bench.svg"), chart::chart(self))?;
+        fs::write(folder.join("bench-dots.svg"), dots::dots(self))?;
         Ok(())
     }
 }

@@ -6,12 +6,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::contest::{Entrant, Outcome};
+use super::parts::Size;
 
 /// One claim and what was measured.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Claim {
     /// Of which part of the benchmark.
     pub part: String,
+    /// At which size; empty where there is one.
+    #[serde(default)]
+    pub size: String,
     /// What is measured.
     pub what: String,
     /// Ours, in words.
@@ -76,6 +80,7 @@ impl Claim {
     pub fn at_most(part: &str, what: &str, value: Option<f64>, target: Option<f64>) -> Self {
         Claim {
             part: part.to_owned(),
+            size: String::new(),
             what: what.to_owned(),
             ours: String::new(),
             other: String::new(),
@@ -137,6 +142,12 @@ impl Claim {
                 target,
             )
         }
+    }
+
+    /// At a size.
+    #[must_use]
+    pub fn sized(self, size: Size) -> Self {
+        Claim { size: size.name().to_owned(), ..self }
     }
 
     /// With a word on it.
@@ -203,6 +214,7 @@ pub fn claims(claims: &[Claim]) -> String {
             let sign = if claim.at_least { "≥" } else { "≤" };
             vec![
                 claim.part.clone(),
+                claim.size.clone(),
                 claim.what.clone(),
                 claim.ours.clone(),
                 claim.other.clone(),
@@ -213,7 +225,9 @@ pub fn claims(claims: &[Claim]) -> String {
             ]
         })
         .collect();
-    markdown(&["part", "measured", "ours", "other", "value", "target", "verdict", "note"], &rows)
+    let header =
+        ["part", "size", "measured", "ours", "other", "value", "target", "verdict", "note"];
+    markdown(&header, &rows)
 }
 
 /// All who took part in one contest.

@@ -1,7 +1,7 @@
 //! f and phi of groups, of one link or another.
 
 use innermean::{
-    Bags, Bernoulli, Groups, Inner, InvalidSetting, Link, Merit, NegativeLog, Numbers, Poisson,
+    Bags, Bernoulli, Groups, Inner, InvalidSetting, Link, Merit, NegativeLog, Poisson, RowData,
     SoftmaxBags, Square, Weighted,
 };
 
@@ -23,12 +23,12 @@ impl Model {
     /// Of the rows whose groups have labels.
     pub(super) fn new(
         data: &BagData,
-        features: &Numbers,
+        features: &RowData,
         link: BagLink,
         loss: BagLoss,
         intercept: bool,
     ) -> Result<Self, InvalidSetting> {
-        let groups = if features.len() > MOST_COPIED {
+        let groups = if features.len() > MOST_COPIED || features.held().is_none() {
             in_place(data, features, intercept)?
         } else {
             gathered(data, features, intercept)?
@@ -155,7 +155,7 @@ impl Model {
     pub(super) fn predictions(
         &self,
         link: BagLink,
-        features: &Numbers,
+        features: &RowData,
         theta: &[f64],
     ) -> Result<Vec<f64>, InvalidSetting> {
         let (groups, ell) = (self.groups(), self.inner().ell());
@@ -177,7 +177,7 @@ fn weighted(
 
 /// The groups that are fitted, with the weights of their rows. Rows lie group after group; one that
 /// belongs to several lies with those of its first.
-fn gathered(data: &BagData, features: &Numbers, intercept: bool) -> Result<Groups, InvalidSetting> {
+fn gathered(data: &BagData, features: &RowData, intercept: bool) -> Result<Groups, InvalidSetting> {
     let (width, labelled) = (data.feature_names.len(), data.labelled);
     // The fitted groups of the rows that take part.
     let (rows, memberships): (Vec<usize>, Vec<Vec<u32>>) = (0..data.members.rows())
@@ -187,6 +187,7 @@ fn gathered(data: &BagData, features: &Numbers, intercept: bool) -> Result<Group
             (row, own.filter(|group| (*group as usize) < labelled).collect())
         })
         .unzip();
+    let features = features.held().expect("rows that are elsewhere stay in their places");
     let features_of = |row: usize| &features[row * width..(row + 1) * width];
     if memberships.iter().all(|own| own.len() == 1) {
         let codes: Vec<u32> = memberships.iter().map(|own| own[0]).collect();
@@ -225,7 +226,7 @@ fn gathered(data: &BagData, features: &Numbers, intercept: bool) -> Result<Group
 }
 
 /// The same of rows that are not copied: they stay where they are.
-fn in_place(data: &BagData, features: &Numbers, intercept: bool) -> Result<Groups, InvalidSetting> {
+fn in_place(data: &BagData, features: &RowData, intercept: bool) -> Result<Groups, InvalidSetting> {
     let labelled = data.labelled;
     let fitted = (0..data.members.rows()).filter(|&row| data.row_weight(row) > 0.0);
     let places = fitted.flat_map(|row| {
@@ -261,7 +262,7 @@ pub(crate) fn row_predictions(
     ell: usize,
     width: usize,
     intercept: bool,
-    features: impl Into<Numbers>,
+    features: impl Into<RowData>,
     theta: &[f64],
 ) -> Result<Vec<f64>, InvalidSetting> {
     let features = features.into();

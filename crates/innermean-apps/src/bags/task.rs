@@ -1,7 +1,7 @@
 //! From groups and settings to a model of rows.
 
 use innermean::problems::scaling::Scaling;
-use innermean::{Groups, Merit, Numbers, Objective, Regularizer, Solution};
+use innermean::{Groups, Merit, Objective, Regularizer, RowData, Solution};
 use serde::{Deserialize, Serialize};
 
 use super::averages::{self, Averages};
@@ -126,7 +126,7 @@ pub struct BagTask {
     loss: BagLoss,
     data: BagData,
     /// Of all rows, in units of the run, if they are needed again.
-    features: Numbers,
+    features: RowData,
     pub(super) model: Model,
     merit: Box<dyn Merit>,
     regularizer: Box<dyn Regularizer>,
@@ -147,7 +147,7 @@ impl BagTask {
     /// If settings contradict each other or are out of their range, or numbers are not finite.
     pub fn new(
         data: BagData,
-        features: impl Into<Numbers>,
+        features: impl Into<RowData>,
         settings: &BagSettings,
     ) -> Result<Self, Error> {
         let mut features = features.into();
@@ -176,7 +176,7 @@ impl BagTask {
     /// Gives the features back to memory: rows are then not predicted, nor scored.
     #[must_use]
     pub fn without_rows(mut self) -> Self {
-        self.features = Numbers::default();
+        self.features = RowData::default();
         self
     }
 

@@ -286,7 +286,7 @@ impl LinearData {
     }
 
     /// The features of the rows, until a task takes them.
-    pub(crate) fn rows(&self) -> &Rows {
+    pub fn rows(&self) -> &Rows {
         &self.rows
     }
 

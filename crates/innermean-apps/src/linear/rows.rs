@@ -1,14 +1,14 @@
 //! The features of rows, dense or sparse.
 
-use innermean::Numbers;
+use innermean::RowData;
 
 /// The features of all rows.
 #[derive(Debug, Clone)]
 pub enum Rows {
     /// Row after row.
-    Dense(Numbers),
+    Dense(RowData),
     /// Row after row with a 1 behind each, as an intercept takes them.
-    Wide(Numbers),
+    Wide(RowData),
     /// Compressed sparse rows (CSR).
     Sparse {
         /// Where each row begins and the last one ends.
@@ -21,8 +21,9 @@ pub enum Rows {
 }
 
 impl Rows {
-    /// Row after row: a vector, or memory that is shared.
-    pub fn dense(rows: impl Into<Numbers>) -> Rows {
+    /// Row after row: a vector, memory that is shared, or rows that are read when they are
+    /// looked at.
+    pub fn dense(rows: impl Into<RowData>) -> Rows {
         Rows::Dense(rows.into())
     }
 
@@ -38,7 +39,7 @@ impl Rows {
                 let width = self.width(d);
                 let mut chosen = Vec::with_capacity(places.len() * d);
                 for &i in places {
-                    chosen.extend_from_slice(&rows[i * width..i * width + d]);
+                    rows.with(width, i..i + 1, |row| chosen.extend_from_slice(&row[..d]));
                 }
                 Rows::dense(chosen)
             }
@@ -61,9 +62,9 @@ impl Rows {
         match self {
             Rows::Dense(rows) | Rows::Wide(rows) => {
                 let mut left = Vec::with_capacity(kept.iter().filter(|kept| **kept).count() * d);
-                for i in (0..kept.len()).filter(|&i| kept[i]) {
-                    left.extend_from_slice(&rows[i * d..(i + 1) * d]);
-                }
+                rows.each_row(d, |i, row| {
+                    left.extend_from_slice(if kept[i] { row } else { &[] });
+                });
                 *rows = left.into();
             }
             Rows::Sparse { indptr, indices, values } => {
@@ -90,9 +91,9 @@ impl Rows {
         };
         match self {
             Rows::Dense(rows) | Rows::Wide(rows) => {
-                for row in rows.chunks_exact(self.width(d)) {
+                rows.each_row(self.width(d), |_, row| {
                     row[..d].iter().enumerate().for_each(|(l, x)| add(l, *x));
-                }
+                });
             }
             Rows::Sparse { indices, values, .. } => {
                 indices.iter().zip(values).for_each(|(l, x)| add(*l as usize, *x));

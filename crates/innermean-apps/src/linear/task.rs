@@ -232,7 +232,7 @@ impl LinearTask {
 
     /// Whether rows are kept sparse.
     pub fn is_sparse(&self) -> bool {
-        self.rows().dense().is_none()
+        self.rows().data().is_none()
     }
 
     /// With a 1 at the end of each where there is an intercept.
@@ -258,11 +258,11 @@ impl LinearTask {
         let classes = self.data.target().width();
         if classes == 1 {
             // Without the offsets, whose addition would round them.
-            return all.map(|i| rows.row(i, 0).dot(&z)).collect();
+            return all.map(|i| rows.with_row(i, 0, |row| row.dot(&z))).collect();
         }
         let probabilities = Probabilities::new(&z, self.data.names().len(), classes);
         let mut scores = Vec::with_capacity(all.len() * classes);
-        all.for_each(|i| probabilities.add(rows.row(i, 0), &mut scores));
+        all.for_each(|i| rows.with_row(i, 0, |row| probabilities.add(row, &mut scores)));
         scores
     }
 

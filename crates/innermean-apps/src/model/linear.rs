@@ -114,8 +114,13 @@ impl LinearModel {
     pub(crate) fn scores_of(&self, rows: &Rows) -> Vec<f64> {
         match rows {
             Rows::Dense(values) => {
-                let rows = NewRows::Dense { names: &self.features, values };
-                self.scores(&rows).expect("the names are those of the model")
+                let (d, mut scores) = (self.features.len(), Vec::new());
+                values.visit(d, 0..values.len() / d, |_, values| {
+                    let rows = NewRows::Dense { names: &self.features, values };
+                    let own = self.scores(&rows).expect("the names are those of the model");
+                    scores.extend(own);
+                });
+                scores
             }
             Rows::Wide(values) => {
                 let d = self.features.len();

@@ -5,7 +5,7 @@ use innermean::inference::{
 };
 use innermean::problems::moments::{self, MomentErrors, MomentsFit, Weighting};
 use innermean::problems::scaling::Scaling;
-use innermean::{Certificate, Moments, Numbers, Objective, Unregularized};
+use innermean::{Certificate, Moments, Objective, RowData, Unregularized};
 
 use super::columns::{expanded, rows};
 use super::{
@@ -111,7 +111,7 @@ impl MomentsTask {
         }
         let scaled = |columns: &[&Column]| {
             let (features, width) = (columns.len(), columns.len() + ones);
-            let mut rows = Numbers::from(rows(columns, n, intercept));
+            let mut rows = RowData::from(rows(columns, n, intercept));
             let scaling = Scaling::of_wide_rows(&mut rows, features, width, intercept);
             (rows.into_vec(), scaling)
         };

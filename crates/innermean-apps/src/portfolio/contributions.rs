@@ -42,12 +42,12 @@ impl PortfolioTask {
         let d = theta.len();
         let (a, is_centred) = self.measure.slopes(portfolio, theta)?;
         let mut sums = vec![0.0; d];
-        for (a, row) in a.iter().zip(portfolio.returns().chunks_exact(d.max(1))) {
+        portfolio.returns().each_row(d, |i, row| {
             for (l, x) in row.iter().enumerate() {
                 let centre = if is_centred { portfolio.mean_row()[l] } else { 0.0 };
-                sums[l] += a * (x - centre);
+                sums[l] += a[i] * (x - centre);
             }
-        }
+        });
         let assets: Vec<f64> = sums.iter().zip(theta).map(|(sum, x)| sum * x).collect();
         let benchmark = portfolio.benchmark().map(|z| {
             let centre = if is_centred { portfolio.benchmark_return() } else { 0.0 };
@@ -69,9 +69,10 @@ impl Measure {
     fn slopes(self, portfolio: &Portfolio, theta: &[f64]) -> Option<(Vec<f64>, bool)> {
         let n = portfolio.n_x();
         let weight = |i: usize| portfolio.weights().map_or(1.0, |omega| omega[i]) / n as f64;
-        let rows = portfolio.returns().chunks_exact(theta.len().max(1));
-        let mut returns: Vec<f64> =
-            rows.map(|row| row.iter().zip(theta).map(|(x, theta)| x * theta).sum()).collect();
+        let mut returns = Vec::with_capacity(n);
+        portfolio.returns().each_row(theta.len(), |_, row| {
+            returns.push(row.iter().zip(theta).map(|(x, theta)| x * theta).sum::<f64>());
+        });
         if let Some(z) = portfolio.benchmark() {
             returns.iter_mut().zip(z).for_each(|(r, z)| *r -= z);
         }

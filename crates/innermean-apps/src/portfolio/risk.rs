@@ -261,14 +261,20 @@ fn checked_level(level: f64) -> Result<f64, InvalidSetting> {
 /// # Errors
 /// If returns cannot be fractions of what was there before, which is all that can be lost.
 fn check_fractions(names: &[String], portfolio: &Portfolio) -> Result<(), Error> {
-    let returns = portfolio.returns();
-    let least = returns.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1));
-    let (at, least) = least.map_or((0, 0.0), |(at, least)| (at, *least));
+    let mut found = (0, 0, 0.0);
+    portfolio.returns().each_row(names.len(), |i, row| {
+        for (l, x) in row.iter().enumerate() {
+            if *x < found.2 {
+                found = (i, l, *x);
+            }
+        }
+    });
+    let (period, asset, least) = found;
     if least >= -1.0 {
         return Ok(());
     }
     let typical = mean_absolute_deviation(portfolio);
-    let (period, asset) = (at / names.len() + 1, names[at % names.len()].clone());
+    let (period, asset) = (period + 1, names[asset].clone());
     Err(Error::NoFractions { least, period, asset, typical })
 }
 
@@ -277,8 +283,9 @@ fn check_fractions(names: &[String], portfolio: &Portfolio) -> Result<(), Error>
 pub(super) fn mean_absolute_deviation(portfolio: &Portfolio) -> f64 {
     let mean = portfolio.mean_row();
     let returns = portfolio.returns();
-    let rows = returns.chunks_exact(mean.len());
-    let sum: f64 =
-        rows.map(|row| row.iter().zip(mean).map(|(x, m)| (x - m).abs()).sum::<f64>()).sum();
+    let mut sum = 0.0;
+    returns.each_row(mean.len(), |_, row| {
+        sum += row.iter().zip(mean).map(|(x, m)| (x - m).abs()).sum::<f64>();
+    });
     sum / returns.len() as f64
 }

@@ -1,6 +1,6 @@
 //! What is known of the periods: returns, how much each counts, and a benchmark.
 
-use innermean::{Numbers, Portfolio};
+use innermean::{Portfolio, RowData};
 
 use crate::error::{Error, same_length};
 
@@ -11,7 +11,7 @@ pub struct Scenarios {
     /// The assets.
     pub names: Vec<String>,
     /// One row after the other.
-    pub returns: Numbers,
+    pub returns: RowData,
     /// How much each period counts; only their ratios matter.
     pub weights: Option<Vec<f64>>,
     /// After how many periods one counts half.
@@ -87,8 +87,9 @@ pub enum ScenariosError {
 const NO_WEIGHT: f64 = 1e-12;
 
 impl Scenarios {
-    /// Periods that all count alike: a vector of returns, or memory that is shared.
-    pub fn new(names: Vec<String>, returns: impl Into<Numbers>) -> Self {
+    /// Periods that all count alike: a vector of returns, memory that is shared, or
+    /// rows that are read when they are looked at.
+    pub fn new(names: Vec<String>, returns: impl Into<RowData>) -> Self {
         Scenarios { names, returns: returns.into(), ..Scenarios::default() }
     }
 
@@ -107,17 +108,13 @@ impl Scenarios {
             return Err(ScenariosError::NoAsset { parameter, name }.into());
         }
         self.names.remove(column);
-        let rows = self.returns.chunks_exact(d);
-        let taken = rows.map(|row| row[column]).collect();
-        self.keep(|at| at % d != column);
+        let mut taken = Vec::with_capacity(self.returns.len() / d);
+        self.returns.each_row(d, |_, row| taken.push(row[column]));
+        self.returns = self.returns.each_made(d, d - 1, move |row, out| {
+            out[..column].copy_from_slice(&row[..column]);
+            out[column..].copy_from_slice(&row[column + 1..]);
+        });
         Ok(taken)
-    }
-
-    /// Keeps the returns at these places.
-    fn keep(&mut self, kept: impl Fn(usize) -> bool) {
-        let places = self.returns.iter().enumerate();
-        let left: Vec<f64> = places.filter(|(at, _)| kept(*at)).map(|(_, x)| *x).collect();
-        self.returns = left.into();
     }
 
     /// Makes a column the benchmark.
@@ -183,7 +180,11 @@ impl Scenarios {
         let weights = weights.map(|weights| {
             left_out = (0..weights.len()).filter(|&i| weights[i] == 0.0).collect();
             if !left_out.is_empty() {
-                self.keep(|at| weights[at / d] > 0.0);
+                let mut left = Vec::new();
+                self.returns.each_row(d, |i, row| {
+                    left.extend_from_slice(if weights[i] > 0.0 { row } else { &[] });
+                });
+                self.returns = left.into();
                 if let Some(returns) = &mut benchmark {
                     let mut period = 0..weights.len();
                     returns.retain(|_| period.next().is_some_and(|i| weights[i] > 0.0));

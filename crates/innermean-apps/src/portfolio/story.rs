@@ -101,8 +101,9 @@ impl PortfolioTask {
             let held = row.iter().zip(theta).map(|(x, weight)| weight * growth.of(*x));
             (held.sum::<f64>() + idle).max(-1.0)
         };
-        let rows = self.portfolio.returns().chunks_exact(theta.len().max(1));
-        Some(TrackRecord::new(rows.map(earned).collect()))
+        let mut record = Vec::with_capacity(self.portfolio.returns().len() / theta.len().max(1));
+        self.portfolio.returns().each_row(theta.len(), |_, row| record.push(earned(row)));
+        Some(TrackRecord::new(record))
     }
 
     /// The same of the benchmark, where there is one.

@@ -24,6 +24,7 @@ use super::{Aim, Annual, Limits, PortfolioSettings, PortfolioTask, Risk, RiskBud
 use crate::error::{Error, same_length};
 use crate::run::{Solver, Start, Task, Watch};
 use crate::wording::named;
+use innermean::RowData;
 
 named! {
     /// The unit of returns.
@@ -252,7 +253,7 @@ impl Walk {
         if train == 0 || test == 0 || train >= periods {
             return Err(SearchError::Windows { train, test, periods }.into());
         }
-        let unit = resolved(unit, d, values);
+        let unit = resolved(unit, d, &values.to_vec().into());
         let (as_fraction, growth) = (unit.as_fraction(), Growth { unit, are_logs });
         let risk_free = growth.of(settings.risk_free.unwrap_or(0.0));
         let history = History { names, values, growth, risk_free, half_life };
@@ -375,17 +376,26 @@ fn fit(
 }
 
 /// The unit of returns.
-pub(super) fn resolved(unit: Unit, d: usize, values: &[f64]) -> Unit {
+pub(super) fn resolved(unit: Unit, d: usize, values: &RowData) -> Unit {
     if unit != Unit::Auto {
         return unit;
     }
-    let (mut sum, mut count) = (0.0, 0_u64);
-    for l in 0..d {
-        let column = || values.iter().skip(l).step_by(d).filter(|x| x.is_finite());
-        let mean = column().sum::<f64>() / column().count().max(1) as f64;
-        sum += column().map(|x| (x - mean).abs()).sum::<f64>();
-        count += column().count() as u64;
+    let (mut means, mut counts, mut sums) = (vec![0.0; d], vec![0_u64; d], vec![0.0; d]);
+    let each = |visit: &mut dyn FnMut(usize, f64)| {
+        values.each_row(d, |_, row| {
+            let known = row.iter().enumerate().filter(|(_, x)| x.is_finite());
+            known.for_each(|(l, x)| visit(l, *x));
+        });
+    };
+    each(&mut |l, x| {
+        means[l] += x;
+        counts[l] += 1;
+    });
+    for (mean, count) in means.iter_mut().zip(&counts) {
+        *mean /= (*count).max(1) as f64;
     }
+    each(&mut |l, x| sums[l] += (x - means[l]).abs());
+    let (sum, count) = (sums.iter().sum::<f64>(), counts.iter().sum::<u64>());
     if sum >= PERCENT * count as f64 { Unit::Percent } else { Unit::Fraction }
 }
 

@@ -12,7 +12,7 @@ use self::columns::ColumnFlags;
 use self::report::BagsApplication;
 use self::table::Read;
 use crate::flags::inference::{Asked, InferenceFlags};
-use crate::flags::input::fits_scaled;
+use crate::flags::input::fits_copied;
 use crate::flags::number;
 use crate::flags::output::OutputFlags;
 use crate::flags::solver::SolverFlags;
@@ -221,9 +221,7 @@ pub(crate) fn run(args: &BagsArgs) -> Result<Status> {
         settings.penalty = found.table.rows[found.chosen].penalty;
         validated = Some(found);
     }
-    let Read { data, features, mut origin, .. } = read;
-    let mapped = features.is_shared().then_some(size_of_val(&features[..]) as u64);
-    settings.scaling &= fits_scaled(mapped, &mut origin.notes);
+    let Read { data, features, origin, .. } = read;
     if inference.is_on() {
         data.refuse_overlap(inference.parameter())?;
     }
@@ -246,7 +244,9 @@ impl BagsArgs {
     /// The penalties compared; none if interrupted.
     fn validated(&self, read: &Read, settings: &BagSettings) -> Result<Option<Validated>> {
         let (flags, solver) = (&self.validation, &self.solver);
-        let Read { data, features, folds, .. } = read;
+        let Read { data, features, folds, origin } = read;
+        fits_copied(&format!("{}: a choice of penalties", origin.source), features)?;
+        let features = &*features.numbers();
         let folds = match folds {
             Some(keys) => data.folds_of(keys)?,
             None => data.folds(flags.folds(), solver.seed)?,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use innermean::Status;
-use innermean_apps::linear::{ClassWeights, LinearData, LinearSettings, LinearTask, Loss};
+use innermean_apps::linear::{ClassWeights, LinearData, LinearSettings, LinearTask, Loss, Rows};
 use innermean_apps::validation::Validation;
 use innermean_data::Keys;
 use serde::Serialize;
@@ -16,7 +16,7 @@ use self::generate::GeneratorFlags;
 use self::report::LinearApplication;
 use crate::flags::columns::{FeatureFlags, MissingChoice};
 use crate::flags::inference::{Asked, InferenceFlags, kept};
-use crate::flags::input::{fits_scaled, takes_moments};
+use crate::flags::input::{fits_copied, takes_moments};
 use crate::flags::number;
 use crate::flags::output::OutputFlags;
 use crate::flags::solver::SolverFlags;
@@ -244,8 +244,7 @@ pub(crate) fn run(args: &LinearArgs) -> Result<Status> {
         }
         generated.data(settings.loss)?
     };
-    let Read { data, mut origin, folds, clusters, mapped } = read;
-    settings.scaling &= fits_scaled(mapped, &mut origin.notes);
+    let Read { data, origin, folds, clusters } = read;
     let mut data = data.separated()?;
     if let Some(weights) = &flags.class_weights {
         data = data.with_class_weights(weights.clone())?;
@@ -303,6 +302,9 @@ impl LinearArgs {
         settings: &LinearSettings,
     ) -> Result<Option<Validated>> {
         let (flags, solver) = (&self.validation, &self.solver);
+        if let Rows::Dense(rows) | Rows::Wide(rows) = data.rows() {
+            fits_copied("a choice of penalties", rows)?;
+        }
         let folds = match folds {
             Some(keys) => data.folds_of(keys)?,
             None => data.folds(flags.folds(), solver.seed)?,

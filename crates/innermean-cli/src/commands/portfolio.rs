@@ -223,10 +223,6 @@ impl ProblemFlags {
             if self.scenarios.half_life.is_some() {
                 in_order(&returns, "--half-life")?;
             }
-            if values.is_shared() && settings.risk != Risk::Variance {
-                let what = format!("{}: --risk {}", returns.source, settings.risk);
-                fits_copied(&what, size_of_val(&values[..]) as u64)?;
-            }
             let scenarios = self.scenarios.scenarios(&mut returns, values)?;
             (returns, scenarios)
         };
@@ -313,6 +309,8 @@ impl PortfolioArgs {
         let missing = is_refused.then_some(Missing::Keep);
         let (mut returns, values) = flags.file.returns(file, settings.constraint, missing)?;
         in_order(&returns, "--walk-forward")?;
+        fits_copied(&format!("{}: --walk-forward", returns.source), &values)?;
+        let values = values.numbers();
         let names = returns.names.clone();
         let (walk, task) = desktop.run("walk-forward", |solver, interrupt| {
             Walk::over(&names, &values, &settings, &limits, &walk, (solver, interrupt))

@@ -6,15 +6,14 @@
 
 use std::collections::HashSet;
 use std::path::Path;
-use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use innermean::Numbers;
+use innermean::RowData;
 use innermean_data::{Ask, Columns, FeatureColumns, Frame, MappedFrame, Missing, ReadError};
 use serde::Serialize;
 
-use crate::flags::input::limits;
+use crate::flags::input::{limits, rows_where_they_are};
 
 /// Which columns are the features of a row.
 #[derive(Debug, Clone, Args)]
@@ -110,12 +109,14 @@ impl FeatureFlags {
         file: &Path,
         columns: Columns,
         labels: &[String],
-    ) -> Result<(Frame, Numbers)> {
+    ) -> Result<(Frame, RowData)> {
         let mut read = |columns: &Columns| {
             let missing = self.missing().into();
             let mapped = limits().map_frame(file, columns, missing)?;
-            if let Some(MappedFrame { frame, features, ones: false, .. }) = mapped {
-                return Ok((frame, Numbers::from(Arc::new(features))));
+            if let Some(MappedFrame { mut frame, features, ones: false, .. }) = mapped {
+                let width = frame.feature_names.len();
+                let rows = rows_where_they_are(features, width, &mut frame.notes);
+                return Ok((frame, rows));
             }
             let mut frame = limits().read_frame(file, columns, missing)?;
             let features = std::mem::take(&mut frame.features);

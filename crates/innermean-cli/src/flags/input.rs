@@ -6,7 +6,9 @@ use std::sync::OnceLock;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use innermean_data::Limits;
+use innermean::RowData;
+use innermean_apps::file_rows::rows_of_file;
+use innermean_data::{FileNumbers, Limits};
 
 use crate::flags::number;
 use crate::output::human::grouped;
@@ -118,24 +120,31 @@ pub(crate) fn fits_into_memory(flags: &str, sizes: &[usize]) -> Result<()> {
     Ok(())
 }
 
-/// Whether rows mapped from a file, of this many bytes, could be copied to bring their columns to
-/// one scale; a note says so if not.
-pub(crate) fn fits_scaled(mapped: Option<u64>, notes: &mut Vec<String>) -> bool {
-    let fits = mapped.is_none_or(|bytes| limits().lacking(bytes / 2, 0).is_none());
-    if !fits {
+/// The rows of a file where they are: mapped into memory where a copy would fit too, with room to
+/// spare, for whoever needs one, and otherwise read whenever they are looked at, as a note says.
+pub(crate) fn rows_where_they_are(
+    numbers: FileNumbers,
+    width: usize,
+    notes: &mut Vec<String>,
+) -> RowData {
+    let bytes = size_of::<f64>() * numbers.len();
+    let rows = rows_of_file(numbers, width, limits().lacking(bytes as u64, 0).is_none());
+    if rows.held().is_none() {
         notes.push(
-            "Columns are taken as they are (--no-scaling): rows brought to one scale would not fit \
-             into memory."
+            "The rows are read from the file whenever they are looked at: they would not fit into \
+             memory."
                 .to_owned(),
         );
     }
-    fits
+    rows
 }
 
-/// Refuses to copy rows mapped from a file, of this many bytes, if the copy would not fit into
-/// memory; `what` needs one.
-pub(crate) fn fits_copied(what: &str, bytes: u64) -> Result<()> {
-    if let Some((needed, free)) = limits().lacking(bytes / 2, 0) {
+/// Refuses to make a copy of rows that are not in memory if it would not fit; `what` takes one.
+pub(crate) fn fits_copied(what: &str, rows: &RowData) -> Result<()> {
+    let bytes = (size_of::<f64>() * rows.len()) as u64;
+    if rows.held().is_none()
+        && let Some((needed, free)) = limits().lacking(bytes / 2, 0)
+    {
         bail!(
             "{what} takes a copy of the rows, of {} MB, and {} MB of memory are there; expected \
              fewer rows, or more memory by --max-memory",

@@ -31,7 +31,7 @@ mod mapped;
 
 pub use convert::{Conversion, ConvertError, Converted};
 pub use map::MappedFrame;
-pub use mapped::Mapped;
+pub use mapped::{FileNumbers, Mapped};
 
 /// Bytes that are read at a time.
 const PIECE: usize = 1 << 20;

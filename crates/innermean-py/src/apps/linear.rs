@@ -29,7 +29,7 @@ pub(crate) enum Features<'py> {
 impl Features<'_> {
     fn rows(&self) -> PyResult<Rows> {
         Ok(match self {
-            Features::Dense(rows) => Rows::Dense(numbers("X", rows)?),
+            Features::Dense(rows) => Rows::Dense(numbers("X", rows)?.into()),
             Features::Sparse((starts, columns, values)) => Rows::Sparse {
                 indptr: starts.as_array().iter().map(|start| *start as usize).collect(),
                 indices: columns.as_array().to_vec(),
@@ -71,7 +71,7 @@ fn of_moments(
     for piece in fitted.chunks(PIECE) {
         let mut numbers = Vec::with_capacity(piece.len() * (d + 1));
         for &i in piece {
-            numbers.extend_from_slice(&rows[i * d..(i + 1) * d]);
+            rows.with(d, i..i + 1, |row| numbers.extend_from_slice(row));
             numbers.push(targets[i]);
         }
         let weights = weights.map(|weights| piece.iter().map(|&i| weights[i]).collect());

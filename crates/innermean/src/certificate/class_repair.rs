@@ -192,11 +192,13 @@ pub(crate) fn along_columns(
         let least = roots.iter().copied().fold(f64::INFINITY, f64::min);
         most[*column] = q / (definite.lambda().sqrt() * least);
     }
-    let reach = |i: usize| match scores.rows().row(i, 0) {
-        Row::Dense(row) => row.iter().zip(&most).map(|(x, most)| (x * most).abs()).sum::<f64>(),
-        Row::Sparse(columns, values) => {
-            columns.iter().zip(values).map(|(l, x)| (x * most[*l as usize]).abs()).sum()
-        }
+    let reach = |i: usize| {
+        scores.rows().with_row(i, 0, |row| match row {
+            Row::Dense(row) => row.iter().zip(&most).map(|(x, most)| (x * most).abs()).sum::<f64>(),
+            Row::Sparse(columns, values) => {
+                columns.iter().zip(values).map(|(l, x)| (x * most[*l as usize]).abs()).sum()
+            }
+        })
     };
     let largest = (0..ground.n_x())
         .map(reach)

@@ -18,6 +18,7 @@ use crate::model::collapse::Collapsed;
 use crate::model::inner::{CentredRows, Columns, Inner, pieces};
 #[cfg(doc)]
 use crate::model::merit::Multinomial;
+use crate::model::row_data::RowData;
 
 /// The unit of rounding of double precision, `2^-53`.
 pub(crate) const UNIT: f64 = 0.5 * f64::EPSILON;
@@ -209,13 +210,15 @@ impl Sizes {
 }
 
 /// `x_i` and m beside each other.
-fn sizes_of_centred(rows: &[f64], mean: &[f64]) -> Vec<f64> {
+fn sizes_of_centred(rows: &RowData, mean: &[f64]) -> Vec<f64> {
     let (d, n) = (mean.len(), rows.len() / mean.len().max(1));
     let mut squares = vec![0.0; d];
     Blocks::new(n, d).add(1.0 / n as f64, &mut squares, |range, squares| {
-        for row in rows[range.start * d..range.end * d].chunks_exact(d) {
-            squares.iter_mut().zip(row).for_each(|(sum, x)| *sum += x * x);
-        }
+        rows.visit(d, range, |_, rows| {
+            for row in rows.chunks_exact(d) {
+                squares.iter_mut().zip(row).for_each(|(sum, x)| *sum += x * x);
+            }
+        });
     });
     squares.iter().zip(mean).map(|(square, mean)| square.sqrt() + mean.abs()).collect()
 }

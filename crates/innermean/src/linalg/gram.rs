@@ -8,6 +8,7 @@ use self::dense::{DataRows, Pack};
 use crate::linalg::vector::update_with;
 use crate::model::collapse::{Collapsed, Row};
 use crate::model::inner::Inner;
+use crate::model::row_data::RowData;
 
 mod cuts;
 mod dense;
@@ -25,8 +26,8 @@ pub type Weight<'a> = dyn Fn(usize) -> f64 + Sync + 'a;
 /// term i; d rows of length d.
 pub fn weighted(f: &Collapsed, weight: &Weight<'_>) -> Vec<f64> {
     let (n, d) = (f.n_x() * f.ell(), f.d());
-    if let Some(rows) = f.dense() {
-        return of_rows(d, rows, weight);
+    if let Some(rows) = f.data() {
+        return of_data(d, rows, None, weight);
     }
     let data = Sparse(f);
     if f.numbers() * SCATTERED_COST > n * d {
@@ -80,6 +81,27 @@ pub fn of_centred_rows(d: usize, rows: &[f64], center: &[f64], weight: &Weight<'
     )
 }
 
+/// [`of_rows`], or [`of_centred_rows`] where there is a center, for rows that may be read when they
+/// are looked at.
+pub(crate) fn of_data(
+    d: usize,
+    data: &RowData,
+    center: Option<&[f64]>,
+    weight: &Weight<'_>,
+) -> Vec<f64> {
+    let read = match (data.held(), center) {
+        (Some(rows), Some(center)) => return of_centred_rows(d, rows, center, weight),
+        (Some(rows), None) => return of_rows(d, rows, weight),
+        (None, _) => dense::Read { d, data, center },
+    };
+    cuts::fill(
+        data.len() / d.max(1),
+        d,
+        #[inline(always)]
+        |rows, strip, out| dense::add(d, &read, rows, strip, weight, out),
+    )
+}
+
 /// The diagonal of [`weighted`] without the rest.
 pub fn weighted_diagonal(f: &Collapsed, weight: &Weight<'_>) -> Vec<f64> {
     let mut diagonal = vec![0.0; f.d()];
@@ -90,14 +112,19 @@ pub fn weighted_diagonal(f: &Collapsed, weight: &Weight<'_>) -> Vec<f64> {
         |terms, partial| {
             for r in terms.start * f.ell()..terms.end * f.ell() {
                 let weight = weight(r);
-                match f.row(r / f.ell(), r % f.ell()) {
-                    Row::Dense(a) => update_with(partial, a, |sum, a| sum + weight * a * a),
-                    Row::Sparse(columns, a) => {
-                        for (l, a) in columns.iter().zip(a) {
-                            partial[*l as usize] += weight * a * a;
+                f.with_row(
+                    r / f.ell(),
+                    r % f.ell(),
+                    #[inline(always)]
+                    |row| match row {
+                        Row::Dense(a) => update_with(partial, a, |sum, a| sum + weight * a * a),
+                        Row::Sparse(columns, a) => {
+                            for (l, a) in columns.iter().zip(a) {
+                                partial[*l as usize] += weight * a * a;
+                            }
                         }
-                    }
-                }
+                    },
+                );
             }
         },
     );
@@ -110,14 +137,14 @@ pub fn sizes_of_sum(f: &Collapsed, w: &[f64]) -> Vec<f64> {
     f.blocks(true).add(1.0 / f.n_x() as f64, &mut sizes, |terms, partial| {
         let own = terms.start * f.ell()..terms.end * f.ell();
         for (r, w) in own.clone().zip(&w[own]) {
-            match f.row(r / f.ell(), r % f.ell()) {
+            f.with_row(r / f.ell(), r % f.ell(), |row| match row {
                 Row::Dense(a) => update_with(partial, a, |sum, a| sum + (a * w).abs()),
                 Row::Sparse(columns, a) => {
                     for (l, a) in columns.iter().zip(a) {
                         partial[*l as usize] += (a * w).abs();
                     }
                 }
-            }
+            });
         }
     });
     sizes

@@ -141,12 +141,7 @@ impl Method for Multipliers {
             last_slopes: vec![0.0; size],
             there: vec![0.0; size],
             moved: vec![0.0; size],
-            model: oracle
-                .problem()
-                .inner
-                .averages()
-                .is_none()
-                .then(|| oracle.pass().collapsed(theta)),
+            model: Set::lacks_rows(oracle).then(|| oracle.pass().collapsed(theta)),
             set: Set::default(),
         };
         oracle.pass().means(theta, &mut state.f_bar);

@@ -53,12 +53,14 @@ impl ClassScores {
             let given = format!("{} for each term, or with offsets", rows.ell());
             return Err(InvalidSetting::new("rows", given, "one for each term, without offsets"));
         }
-        let is_one = |i: usize| match rows.row(i, 0) {
-            Row::Dense(row) => row.last() == Some(&1.0),
-            Row::Sparse(columns, values) => {
-                columns.last().is_some_and(|l| *l as usize + 1 == rows.d())
-                    && values.last() == Some(&1.0)
-            }
+        let is_one = |i: usize| {
+            rows.with_row(i, 0, |row| match row {
+                Row::Dense(row) => row.last() == Some(&1.0),
+                Row::Sparse(columns, values) => {
+                    columns.last().is_some_and(|l| *l as usize + 1 == rows.d())
+                        && values.last() == Some(&1.0)
+                }
+            })
         };
         if intercepts && let Some(i) = (0..rows.n_x()).find(|i| !is_one(*i)) {
             let given = format!("row {i} that does not end with 1");
@@ -99,7 +101,7 @@ impl ClassScores {
     }
 
     fn is_sparse(&self) -> bool {
-        self.rows.dense().is_none()
+        self.rows.data().is_none()
     }
 
     /// Where theta holds column l of the rows for class c.
@@ -287,25 +289,26 @@ impl Inner for ClassScores {
         let (heads, tail) = theta.split_at(self.penalised());
         for (c, out) in out.iter_mut().enumerate() {
             let head = &heads[c * features..(c + 1) * features];
-            *out = match self.rows.row(i, 0) {
+            let score = self.rows.with_row(i, 0, |row| match row {
                 Row::Dense(row) => dot(&row[..features], head),
                 Row::Sparse(columns, values) => {
                     let entries =
                         columns.iter().zip(values).take_while(|(l, _)| (**l as usize) < features);
                     entries.map(|(l, x)| x * head[*l as usize]).sum()
                 }
-            } + tail.get(c).unwrap_or(&0.0);
+            });
+            *out = score + tail.get(c).unwrap_or(&0.0);
         }
     }
 
     fn add_jac_t(&self, _: &[f64], i: usize, _: usize, w: &[f64], c: f64, out: &mut [f64]) {
         for (k, w) in w.iter().enumerate() {
-            match self.rows.row(i, 0) {
+            self.rows.with_row(i, 0, |row| match row {
                 Row::Dense(row) => {
                     row.iter().enumerate().for_each(|(l, x)| out[self.place(k, l)] += c * w * x);
                 }
                 Row::Sparse(..) => self.each_entry(i, |l, x| out[self.place(k, l)] += c * w * x),
-            }
+            });
         }
     }
 

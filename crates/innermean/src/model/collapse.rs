@@ -9,7 +9,8 @@ use self::matrix::{Matrix, Shape};
 use crate::linalg::blocks::Blocks;
 use crate::linalg::gram;
 use crate::model::inner::Inner;
-use crate::model::numbers::Numbers;
+use crate::model::inner::Lost;
+use crate::model::row_data::RowData;
 
 mod columns;
 mod matrix;
@@ -49,9 +50,13 @@ impl Collapsed {
         collapsed
     }
 
-    /// Zeros, sparse where f knows its supports.
+    /// Zeros, sparse where f knows its supports; of rows that are read when they are looked at, the
+    /// rows less their mean, which are made then.
     pub(crate) fn room_for(f: &dyn Inner) -> Self {
         let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
+        if let Some(centred) = f.centred_rows().filter(|centred| centred.rows.held().is_none()) {
+            return centred.columns(&(0..d).collect::<Vec<_>>());
+        }
         match SparseRows::zeros(f) {
             Some(rows) => {
                 Self::of_parts(Shape { d, ell }, Matrix::Sparse(rows), vec![0.0; n_x * ell])
@@ -60,12 +65,12 @@ impl Collapsed {
         }
     }
 
-    /// Predictors `<a_i, theta> + b_i` at hand as rows `a_i` of length `d`, ell = 1: a vector, or
-    /// memory that is shared.
+    /// Predictors `<a_i, theta> + b_i` at hand as rows `a_i` of length `d`, ell = 1: a vector,
+    /// memory that is shared, or rows that are read when they are looked at.
     ///
     /// # Panics
     /// Unless there is one offset for each row.
-    pub fn from_rows(d: usize, rows: impl Into<Numbers>, offsets: Vec<f64>) -> Self {
+    pub fn from_rows(d: usize, rows: impl Into<RowData>, offsets: Vec<f64>) -> Self {
         let rows = rows.into();
         assert_eq!(rows.len(), d * offsets.len(), "one offset for each row");
         Self::of_parts(Shape { d, ell: 1 }, Matrix::Dense(rows), offsets)
@@ -113,6 +118,7 @@ impl Collapsed {
 
     fn take_rows(&mut self, f: &dyn Inner, theta: &[f64]) {
         match &mut self.rows {
+            Matrix::Dense(rows) if rows.held().is_none() => {}
             Matrix::Dense(rows) => f.mean_jacobians(theta, rows.to_mut()),
             Matrix::Sparse(rows) => rows.linearise(f, theta),
         }
@@ -123,7 +129,8 @@ impl Collapsed {
         let mut f_bar = vec![0.0; self.offsets.len()];
         self.take_rows_and_means(f, theta, &mut f_bar);
         for (r, offset) in f_bar.iter_mut().enumerate() {
-            *offset -= self.rows.row(self.shape, r / self.shape.ell, r % self.shape.ell).dot(theta);
+            let (i, c) = (r / self.shape.ell, r % self.shape.ell);
+            *offset -= self.rows.with_row(self.shape, i, c, |row| row.dot(theta));
         }
         self.offsets = f_bar;
     }
@@ -131,6 +138,7 @@ impl Collapsed {
     /// Takes the mean Jacobians at another point, and gives the averages there; the offsets stay.
     pub(crate) fn take_rows_and_means(&mut self, f: &dyn Inner, theta: &[f64], f_bar: &mut [f64]) {
         match &mut self.rows {
+            Matrix::Dense(rows) if rows.held().is_none() => f.means(theta, f_bar),
             Matrix::Dense(rows) => f.means_and_jacobians(theta, f_bar, rows.to_mut()),
             Matrix::Sparse(rows) => {
                 rows.linearise(f, theta);
@@ -181,17 +189,36 @@ impl Collapsed {
     }
 
     /// Row c of `Abar_i`.
+    ///
+    /// # Panics
+    /// If rows are read when they are looked at, and lie nowhere: see [`Self::with_row`].
     #[inline(always)]
     pub fn row(&self, i: usize, c: usize) -> Row<'_> {
         self.rows.row(self.shape, i, c)
     }
 
-    /// All rows one after the other, unless they are sparse.
+    /// Runs `work` on row c of `Abar_i`.
+    #[inline(always)]
+    pub fn with_row<R>(&self, i: usize, c: usize, work: impl FnOnce(Row<'_>) -> R) -> R {
+        self.rows.with_row(self.shape, i, c, work)
+    }
+
+    /// All rows one after the other, unless they are sparse or not in memory.
     pub fn dense(&self) -> Option<&[f64]> {
+        self.data().and_then(RowData::held)
+    }
+
+    /// All rows, unless they are sparse.
+    pub fn data(&self) -> Option<&RowData> {
         match &self.rows {
             Matrix::Dense(rows) => Some(rows),
             Matrix::Sparse(_) => None,
         }
+    }
+
+    /// What could not be read of the rows.
+    fn check(&self) -> Result<(), Lost> {
+        self.data().map_or(Ok(()), RowData::check)
     }
 
     /// How many numbers the rows hold.

@@ -7,6 +7,9 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::model::collapse::Collapsed;
+use crate::model::row_data::{Made, RowData};
+
 mod at_once;
 mod block;
 mod common_gram;
@@ -112,13 +115,26 @@ pub enum PairRows<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct CentredRows<'a> {
     /// `x_i`, one after the other.
-    pub rows: &'a [f64],
+    pub rows: &'a RowData,
     /// m
     pub mean: &'a [f64],
     /// The weights of the rows in the mean, of mean 1; empty where all are 1.
     pub weights: &'a [f64],
     /// `b_i`; empty where all are 0.
     pub offsets: &'a [f64],
+}
+
+impl CentredRows<'_> {
+    /// `x_i - m` with these columns alone, which rise, and offsets of 0.
+    pub(crate) fn columns(&self, set: &[usize]) -> Collapsed {
+        let (mean, columns) = (self.mean.to_vec(), set.to_vec());
+        let row = move |row: &[f64], out: &mut [f64]| {
+            out.iter_mut().zip(&columns).for_each(|(out, &l)| *out = row[l] - mean[l]);
+        };
+        let (d, n) = (self.mean.len(), self.rows.len() / self.mean.len().max(1));
+        let rows = Made::where_they_are((self.rows, d), set.len(), row);
+        Collapsed::from_rows(set.len(), rows, vec![0.0; n])
+    }
 }
 
 /// What a gradient does with averages: `duals(terms, f_bar, w)` writes `w_i = phi_i'(f_bar_i)` for

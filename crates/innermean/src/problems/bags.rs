@@ -29,8 +29,8 @@
 use std::ops::Range;
 
 use crate::linalg::blocks::Blocks;
-use crate::linalg::vector::{norm_squared, row_dots, update};
-use crate::model::numbers::Numbers;
+use crate::linalg::vector::{norm_squared, prefetch, row_dots, update};
+use crate::model::row_data::RowData;
 use crate::model::setting::InvalidSetting;
 
 mod link;
@@ -48,7 +48,7 @@ pub use softmax::{MOST_CLASSES, SoftmaxBags};
 pub struct Groups {
     /// Features of a row.
     width: usize,
-    rows: Numbers,
+    rows: RowData,
     /// Where the rows of the groups lie among all rows; empty where row k is that of place k.
     members: Vec<u32>,
     /// Group i has the places `starts[i]..starts[i + 1]`, each of which is a row.
@@ -92,15 +92,16 @@ const PIECES: usize = 64;
 const WORTH_BLOCKS: usize = 2 * PIECES;
 
 impl Groups {
-    /// Takes rows of `width` features, as a vector or memory that is shared; group i has those from
-    /// `starts[i]` to `starts[i + 1]`, so that there is one start more than there are groups.
+    /// Takes rows of `width` features, as a vector, memory that is shared, or rows that are
+    /// read when they are looked at; group i has those from `starts[i]` to `starts[i + 1]`, so that
+    /// there is one start more than there are groups.
     ///
     /// # Errors
     /// Unless there are whole rows of one feature or more, all finite, and the starts rise from 0
     /// to the number of rows.
     pub fn new(
         width: usize,
-        rows: impl Into<Numbers>,
+        rows: impl Into<RowData>,
         starts: Vec<usize>,
         intercept: bool,
     ) -> Result<Self, InvalidSetting> {
@@ -110,12 +111,12 @@ impl Groups {
     /// [`Groups::new`], with the row of each place where there are `members`.
     fn of_places(
         width: usize,
-        rows: Numbers,
+        rows: RowData,
         members: Vec<u32>,
         starts: Vec<usize>,
         intercept: bool,
     ) -> Result<Self, InvalidSetting> {
-        if width == 0 || rows.is_empty() || !rows.len().is_multiple_of(width) {
+        if width == 0 || rows.is_empty() || !rows.is_of(width) {
             return Err(InvalidSetting::new(
                 "rows",
                 format!("{} numbers in rows of {width}", rows.len()),
@@ -142,14 +143,14 @@ impl Groups {
             || (),
             #[inline(always)]
             |(), r| {
-                let square = norm_squared(&rows[r * width..(r + 1) * width]);
+                let square = rows.with(width, r..r + 1, norm_squared);
                 if square.is_nan() { f64::INFINITY } else { square }
             },
         );
         if squares == f64::INFINITY
-            && let Some(bad) = rows.iter().position(|x| !x.is_finite())
+            && let Some((bad, x)) = rows.first_bad(width)
         {
-            let place = format!("{} in row {}, column {}", rows[bad], bad / width, bad % width);
+            let place = format!("{x} in row {}, column {}", bad / width, bad % width);
             return Err(InvalidSetting::new("rows", place, "finite numbers"));
         }
         let longest_segment = count.div_ceil(SEGMENTS).max(SHORTEST);
@@ -284,11 +285,19 @@ impl Groups {
         }
     }
 
-    /// The features of the row at place r.
+    /// Runs `work` on the features of the row at place r.
     #[inline(always)]
-    pub fn row(&self, r: usize) -> &[f64] {
+    pub fn with_row<R>(&self, r: usize, work: impl FnOnce(&[f64]) -> R) -> R {
         let r = self.row_at(r);
-        &self.rows[r * self.width..(r + 1) * self.width]
+        self.rows.with(self.width, r..r + 1, work)
+    }
+
+    /// A hint: the row at place r will be asked for soon.
+    #[inline(always)]
+    fn prefetch(&self, r: usize) {
+        if let Some(rows) = self.rows.held() {
+            prefetch(rows, self.row_at(r) * self.width, self.width);
+        }
     }
 
     /// Numbers in theta for one score: features and intercept.
@@ -306,8 +315,12 @@ impl Groups {
         while first < range.end {
             let end = self.end_of_run(first, (first + tile).min(range.end));
             let row = self.row_at(first);
-            let rows = &self.rows[row * self.width..(row + end - first) * self.width];
-            work(rows, first..end);
+            self.rows.with(
+                self.width,
+                row..row + end - first,
+                #[inline(always)]
+                |rows| work(rows, first..end),
+            );
             first = end;
         }
     }

@@ -11,18 +11,19 @@
 
 use crate::model::collapse::{Collapsed, SparseRows};
 use crate::model::merit::{Logistic, Square};
-use crate::model::numbers::Numbers;
 use crate::model::problem::Problem;
 use crate::model::regularizer::Ridge;
+use crate::model::row_data::RowData;
 use crate::model::setting::InvalidSetting;
 
-/// `f_i = <a_i, theta> + b_i` with `rows` of length `d`: a vector, or memory that is shared.
+/// `f_i = <a_i, theta> + b_i` with `rows` of length `d`: a vector, memory that is
+/// shared, or rows that are read when they are looked at.
 ///
 /// # Errors
 /// Unless there is at least one whole row and an offset for each, of finite numbers.
 pub fn predictors(
     d: usize,
-    rows: impl Into<Numbers>,
+    rows: impl Into<RowData>,
     offsets: Vec<f64>,
 ) -> Result<Collapsed, InvalidSetting> {
     let rows = rows.into();
@@ -30,8 +31,8 @@ pub fn predictors(
     checked(d, Collapsed::from_rows(d, rows, offsets))
 }
 
-fn check_rows(d: usize, rows: &[f64], offsets: &[f64]) -> Result<(), InvalidSetting> {
-    if d == 0 || rows.is_empty() || !rows.len().is_multiple_of(d) {
+fn check_rows(d: usize, rows: &RowData, offsets: &[f64]) -> Result<(), InvalidSetting> {
+    if d == 0 || rows.is_empty() || !rows.is_of(d) {
         return Err(InvalidSetting::new(
             "rows",
             format!("{} numbers in rows of {d}", rows.len()),
@@ -46,10 +47,10 @@ fn checked(d: usize, predictors: Collapsed) -> Result<Collapsed, InvalidSetting>
     // The pass that a certificate needs anyway: squares are finite if all numbers are, unless some
     // are beyond 1e150.
     if !predictors.mean_squares().iter().all(|x| x.is_finite())
-        && let Some(rows) = predictors.dense()
-        && let Some(bad) = rows.iter().position(|x| !x.is_finite())
+        && let Some(rows) = predictors.data()
+        && let Some((bad, x)) = rows.first_bad(d)
     {
-        let place = format!("{} in row {}, column {}", rows[bad], bad / d, bad % d);
+        let place = format!("{x} in row {}, column {}", bad / d, bad % d);
         return Err(InvalidSetting::new("rows", place, "finite numbers"));
     }
     Ok(predictors)

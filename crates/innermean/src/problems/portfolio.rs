@@ -22,9 +22,9 @@ use crate::linalg::blocks::Blocks;
 use crate::linalg::gram;
 use crate::linalg::vector::{axpy, distance_squared, dot, update};
 use crate::model::inner::CommonGram;
-use crate::model::numbers::Numbers;
 use crate::model::problem::Problem;
 use crate::model::regularizer::Tilted;
+use crate::model::row_data::RowData;
 use crate::model::setting::InvalidSetting;
 use crate::tuning::choice::Choice;
 
@@ -39,7 +39,7 @@ pub struct Portfolio {
     d: usize,
     n: usize,
     /// n rows of d
-    returns: Numbers,
+    returns: RowData,
     /// The mean of these rows: m, unless they are moved
     mean: Vec<f64>,
     /// m, where the rows are moved by [`Portfolio::about`]
@@ -71,16 +71,17 @@ struct Moved {
 }
 
 impl Portfolio {
-    /// Takes `returns` as rows of length `d`: a vector, or memory that is shared.
+    /// Takes `returns` as rows of length `d`: a vector, memory that is shared, or rows that are
+    /// read when they are looked at.
     ///
     /// # Errors
     /// Unless there is at least one whole row, of finite numbers.
-    pub fn new(d: usize, returns: impl Into<Numbers>) -> Result<Self, InvalidSetting> {
+    pub fn new(d: usize, returns: impl Into<RowData>) -> Result<Self, InvalidSetting> {
         Self::of(d, returns.into())
     }
 
-    fn of(d: usize, returns: Numbers) -> Result<Self, InvalidSetting> {
-        if d == 0 || returns.is_empty() || !returns.len().is_multiple_of(d) {
+    fn of(d: usize, returns: RowData) -> Result<Self, InvalidSetting> {
+        if d == 0 || returns.is_empty() || !returns.is_of(d) {
             return Err(InvalidSetting::new(
                 "returns",
                 format!("{} numbers in rows of {d}", returns.len()),
@@ -91,9 +92,9 @@ impl Portfolio {
         let mean = scenarios::mean(d, &returns, &[]);
         // A sum with something in it that is no finite number is none either.
         if !mean.iter().all(|m| m.is_finite())
-            && let Some(bad) = returns.iter().position(|x| !x.is_finite())
+            && let Some((bad, x)) = returns.first_bad(d)
         {
-            let place = format!("{} in row {}, column {}", returns[bad], bad / d, bad % d);
+            let place = format!("{x} in row {}, column {}", bad / d, bad % d);
             return Err(InvalidSetting::new("returns", place, "finite numbers"));
         }
         let (weights, benchmark, offsets) = (Vec::new(), Vec::new(), Vec::new());
@@ -139,7 +140,7 @@ impl Portfolio {
     }
 
     /// The returns, n rows of d.
-    pub fn returns(&self) -> &[f64] {
+    pub fn returns(&self) -> &RowData {
         &self.returns
     }
 
@@ -181,7 +182,7 @@ impl Portfolio {
     pub fn is_of_papers_scale(&self) -> bool {
         let sum = Blocks::new(self.n, self.d).sum(
             #[inline(always)]
-            |i| distance_squared(self.row(i), &self.mean),
+            |i| self.with_row(i, |row| distance_squared(row, &self.mean)),
         );
         let deviation = (sum / self.returns.len() as f64).sqrt();
         (0.2..5.0).contains(&deviation)
@@ -190,7 +191,8 @@ impl Portfolio {
     /// `max_i |x_i - m|`
     fn reach(&self) -> f64 {
         *self.reach.get_or_init(|| {
-            self.blocks().max(|| (), |(), i| distance_squared(self.row(i), &self.mean).sqrt())
+            let distance = |i| self.with_row(i, |row| distance_squared(row, &self.mean).sqrt());
+            self.blocks().max(|| (), |(), i| distance(i))
         })
     }
 
@@ -200,7 +202,7 @@ impl Portfolio {
         if products > FEW_PRODUCTS || !self.weights.is_empty() {
             return None;
         }
-        let made = || gram::of_centred_rows(self.d, &self.returns, &self.mean, &|_| 1.0);
+        let made = || gram::of_data(self.d, &self.returns, Some(&self.mean), &|_| 1.0);
         let squares = self.squares.get_or_init(made);
         let mut diagonal = squares.iter().step_by(self.d + 1);
         diagonal.all(|x| x.is_finite()).then_some(squares)
@@ -226,12 +228,12 @@ impl Portfolio {
     }
 
     #[inline(always)]
-    fn row(&self, i: usize) -> &[f64] {
-        &self.returns[i * self.d..(i + 1) * self.d]
+    fn with_row<R>(&self, i: usize, work: impl FnOnce(&[f64]) -> R) -> R {
+        self.returns.with(self.d, i..i + 1, work)
     }
 
     #[inline(always)]
-    fn rows(&self, range: Range<usize>) -> &[f64] {
-        &self.returns[range.start * self.d..range.end * self.d]
+    fn with_rows<R>(&self, range: Range<usize>, work: impl FnOnce(&[f64]) -> R) -> R {
+        self.returns.with(self.d, range, work)
     }
 }

@@ -16,9 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::linalg::precise::Double;
 use crate::linalg::scalar::power_of_two_near;
-use crate::model::numbers::Numbers;
 use crate::model::problem::Objective;
 use crate::model::regularizer::{Regularizer, Separable};
+use crate::model::row_data::RowData;
 use crate::model::setting::InvalidSetting;
 use crate::run::Solution;
 
@@ -41,40 +41,53 @@ const CENTRED_DEVIATIONS: f64 = 3.0;
 const SMALLEST_SCALE: f64 = 1e-100;
 
 impl Scaling {
-    /// Scales rows of d features in place, if they need it: shared ones are copied only then.
-    pub fn of_rows(rows: &mut Numbers, d: usize, intercept: bool) -> Self {
+    /// Scales rows of d features in place, if they need it: shared ones are copied only then, and
+    /// rows that are read when they are looked at are scaled then.
+    pub fn of_rows(rows: &mut RowData, d: usize, intercept: bool) -> Self {
         Self::of_wide_rows(rows, d, d, intercept)
     }
 
     /// The same of rows of `width` numbers, the first d of which are features.
-    pub fn of_wide_rows(rows: &mut Numbers, d: usize, width: usize, intercept: bool) -> Self {
+    pub fn of_wide_rows(rows: &mut RowData, d: usize, width: usize, intercept: bool) -> Self {
         let scaling = Self::needed(rows, d, width, intercept);
         if scaling.is_on() {
-            scaling.apply_wide(rows.to_mut(), width);
+            if rows.held().is_some() {
+                scaling.apply_wide(rows.to_mut(), width);
+            } else {
+                let units = scaling.clone();
+                *rows = rows.each_made(width, width, move |row, out| {
+                    out.copy_from_slice(row);
+                    units.apply_wide(out, width);
+                });
+            }
         }
         scaling
     }
 
     /// The units that rows of d features need, if they need others than their own.
-    fn needed(rows: &[f64], d: usize, width: usize, intercept: bool) -> Self {
+    fn needed(rows: &RowData, d: usize, width: usize, intercept: bool) -> Self {
         let n = (rows.len() / width) as f64;
         let mut centers = vec![0.0; d];
         let each = |visit: &mut dyn FnMut(usize, f64)| {
-            for row in rows.chunks_exact(width) {
+            rows.each_row(width, |_, row| {
                 row[..d].iter().enumerate().for_each(|(l, x)| visit(l, *x));
-            }
+            });
         };
+        let first = rows.with(width, 0..1, <[f64]>::to_vec);
+        let mut is_constant = vec![true; d];
         if intercept {
             each(&mut |l, x| centers[l] += x / n);
         }
         let mut squares = vec![0.0; d];
-        each(&mut |l, x| squares[l] += (x - centers[l]).powi(2) / n);
+        each(&mut |l, x| {
+            squares[l] += (x - centers[l]).powi(2) / n;
+            is_constant[l] &= x == first[l];
+        });
         let mut sizes: Vec<f64> = squares.iter().map(|square| square.sqrt()).collect();
         for (l, (size, center)) in sizes.iter_mut().zip(&mut centers).enumerate() {
-            let column = || rows.iter().skip(l).step_by(width);
-            if column().all(|x| *x == rows[l]) && intercept {
+            if is_constant[l] && intercept {
                 // Only an intercept can take the place of a constant column.
-                (*size, *center) = (1.0, rows[l]);
+                (*size, *center) = (1.0, first[l]);
                 continue;
             }
             if !(SMALLEST_SCALE..1.0 / SMALLEST_SCALE).contains(size) {
@@ -84,7 +97,11 @@ impl Scaling {
             // In these units nothing is rounded: the problem that is solved is that of the file.
             *size = power_of_two_near(*size);
             *center = (*center / *size).round() * *size;
-            if !column().all(|x| is_exact(*x, *center)) {
+        }
+        let mut are_exact = vec![true; d];
+        each(&mut |l, x| are_exact[l] &= is_constant[l] || is_exact(x, centers[l]));
+        for (center, is_exact) in centers.iter_mut().zip(are_exact) {
+            if !is_exact {
                 *center = 0.0;
             }
         }
@@ -304,7 +321,7 @@ mod tests {
         let rows = [1000.0, 0.001, 5.0, 1010.0, -0.002, 5.0, 990.0, 0.004, 5.0, 1003.0, 0.0, 5.0];
         let theta = [0.3, -20.0, 7.0, 0.25];
         for intercept in [true, false] {
-            let mut scaled = Numbers::from(rows.to_vec());
+            let mut scaled = RowData::from(rows.to_vec());
             let scaling = Scaling::of_rows(&mut scaled, 3, intercept);
             assert!(scaling.is_on());
             let theta = &theta[..3 + usize::from(intercept)];
@@ -313,7 +330,7 @@ mod tests {
                 row.iter().zip(theta).map(|(x, t)| x * t).sum::<f64>()
                     + theta.get(3).unwrap_or(&0.0)
             };
-            for (row, scaled) in rows.chunks(3).zip(scaled.chunks(3)) {
+            for (row, scaled) in rows.chunks(3).zip(scaled.numbers().chunks(3)) {
                 assert!((score(row, theta) - score(scaled, &z)).abs() < 1e-11 * 300.0);
             }
             scaling.unscale(&mut z);
@@ -327,9 +344,9 @@ mod tests {
     #[test]
     fn nothing_is_rounded() {
         let rows = [1e6 + 0.1, 0.003, 7.3, 1e6 - 0.7, 0.1, 7.3, 1e6 + 0.3, -0.05, 7.3];
-        let mut scaled = Numbers::from(rows.to_vec());
+        let mut scaled = RowData::from(rows.to_vec());
         let scaling = Scaling::of_rows(&mut scaled, 3, true);
-        for (row, scaled) in rows.chunks(3).zip(scaled.chunks(3)) {
+        for (row, scaled) in rows.chunks(3).zip(scaled.numbers().chunks(3)) {
             for l in 0..3 {
                 assert_eq!(scaled[l] * scaling.sizes[l] + scaling.centers[l], row[l]);
                 assert!(is_exact(row[l], scaling.centers[l]));
@@ -357,9 +374,9 @@ mod tests {
     #[test]
     fn columns_that_are_alike_are_left_alone() {
         let rows = [1.0, 0.3, -1.0, -0.3, 0.5, 0.2];
-        let mut same = Numbers::from(rows.to_vec());
+        let mut same = RowData::from(rows.to_vec());
         assert!(!Scaling::of_rows(&mut same, 2, true).is_on());
-        assert_eq!(*same, rows);
+        assert_eq!(*same.numbers(), rows);
     }
 
     /// Other rows come to the units of those that they were found from.
@@ -367,11 +384,11 @@ mod tests {
     fn other_rows_are_scaled_alike() {
         let rows = [1.0, 2000.0, 2.0, 2300.0, 4.0, 1900.0, -1.0, 2100.0];
         for intercept in [false, true] {
-            let mut all = Numbers::from(rows.to_vec());
+            let mut all = RowData::from(rows.to_vec());
             let scaling = Scaling::of_rows(&mut all, 2, intercept);
             let mut last = [rows[6], rows[7]];
             scaling.apply(&mut last);
-            assert_eq!(last, all[6..]);
+            assert_eq!(last, all.numbers()[6..]);
             assert!(scaling.is_on() && scaling.is_for(2, 1));
             assert!(!scaling.is_for(3, 1) && !scaling.is_for(2, 4));
         }

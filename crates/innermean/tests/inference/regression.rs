@@ -7,7 +7,7 @@ use innermean::problems::linear::predictors;
 use innermean::problems::scaling::Scaling;
 use innermean::regularizer::FreeTail;
 use innermean::{
-    Groups, Logistic, NegativeLog, Numbers, Problem, Ridge, SoftmaxBags, Square, Stop,
+    Groups, Logistic, NegativeLog, Problem, Ridge, RowData, SoftmaxBags, Square, Stop,
     Unregularized, Weighted,
 };
 
@@ -150,10 +150,10 @@ fn scaled_columns_change_nothing() {
         let sandwich = Sandwich::new(Dependence::Independent);
         sandwich.of_terms(&problem, &theta).expect("identified")
     };
-    let mut scaled = Numbers::from(rows.clone());
+    let mut scaled = RowData::from(rows.clone());
     let scaling = Scaling::of_rows(&mut scaled, 2, true);
     assert!(scaling.is_on());
-    let back = fit(&scaled).transformed(|z| scaling.unscale(z));
+    let back = fit(&scaled.numbers()).transformed(|z| scaling.unscale(z));
     assert_close(&back.standard_errors(), &fit(&rows).standard_errors(), 1e-6);
 }
 

@@ -5,8 +5,8 @@ use innermean::collapse::SparseRows;
 use innermean::problems::linear;
 use innermean::problems::scaling::Scaling;
 use innermean::{
-    Absolute, AnyMerit, Bags, DownsideSquare, Groups, Huber, Inner, Link, Logistic, Merit, Numbers,
-    Polyhedral, Portfolio, Problem, SmoothedHinge, Square, SquaredHinge, Weighted,
+    Absolute, AnyMerit, Bags, DownsideSquare, Groups, Huber, Inner, Link, Logistic, Merit,
+    Polyhedral, Portfolio, Problem, RowData, SmoothedHinge, Square, SquaredHinge, Weighted,
 };
 
 use super::columns::{self, Conditioning, Dice};
@@ -151,10 +151,10 @@ pub(super) fn linear(dice: &mut Dice, kind: Kind, conditioning: Conditioning) ->
     let given = with_ones(&rows);
     // As the command does, where its penalty has other units.
     let g = wanted.regularizer(d, width)?;
-    let mut scaled = Numbers::from(rows.clone());
+    let mut scaled = RowData::from(rows.clone());
     let scaling = Scaling::of_rows(&mut scaled, width, intercept);
     let (g, scaling, rows) = match scaling.regularizer(g) {
-        Ok(g) => (g, scaling, with_ones(&scaled)),
+        Ok(g) => (g, scaling, with_ones(&scaled.numbers())),
         Err(_) => (wanted.regularizer(d, width)?, Scaling::default(), given.clone()),
     };
     let sparse = dice.chance(0.15);
@@ -218,7 +218,7 @@ pub(super) fn identity(dice: &mut Dice, conditioning: Conditioning) -> Result<Dr
     };
     let words =
         format!("{count} groups of {n} rows, {width} features, intercept {intercept}, {wanted:?}");
-    let mut scaled = Numbers::from(rows);
+    let mut scaled = RowData::from(rows);
     let scaling = Scaling::of_rows(&mut scaled, width, intercept);
     let g = scaling.regularizer(wanted.regularizer(d, width)?)?;
     let groups = Groups::new(width, scaled, starts, intercept)?;

@@ -4,7 +4,7 @@ use anyhow::{Result, anyhow};
 use innermean::problems::scaling::{Scaling, Standard};
 use innermean::problems::sequences::FLOOR;
 use innermean::{
-    Bags, Bernoulli, LanguageModel, Link, Merit, NegativeLog, Numbers, Poisson, Problem, Sequences,
+    Bags, Bernoulli, LanguageModel, Link, Merit, NegativeLog, Poisson, Problem, RowData, Sequences,
     SoftmaxBags, Square,
 };
 
@@ -109,7 +109,7 @@ pub(super) fn groups(dice: &mut Dice, kind: Kind, conditioning: Conditioning) ->
         "{count} groups of {} rows, {width} features, {classes} classes, intercept {intercept}, {wanted:?}",
         starts[count]
     );
-    let mut scaled = Numbers::from(rows);
+    let mut scaled = RowData::from(rows);
     let scaling = Scaling::of_rows(&mut scaled, width, intercept).of_classes(classes);
     let g = scaling.regularizer(wanted.regularizer(d, head)?)?;
     let sizes: Vec<f64> = starts.windows(2).map(|ends| (ends[1] - ends[0]) as f64).collect();

@@ -3,7 +3,7 @@
 use innermean::collapse::SparseRows;
 use innermean::problems::linear::{predictors, sparse_predictors};
 use innermean::problems::scaling::Scaling;
-use innermean::{Collapsed, Merit, Multinomial, Numbers, Weighted};
+use innermean::{Collapsed, Merit, Multinomial, RowData, Weighted};
 
 use super::LinearData;
 use crate::error::Error;
@@ -61,11 +61,8 @@ impl LinearData {
         Ok(match std::mem::replace(&mut self.rows, Rows::dense(Vec::new())) {
             Rows::Dense(rows) if intercept => predictors(d + 1, widened(rows, d), offsets)?,
             Rows::Wide(rows) if !intercept => {
-                let mut narrow = Vec::with_capacity(offsets.len() * d);
-                for row in rows.chunks_exact(d + 1) {
-                    narrow.extend_from_slice(&row[..d]);
-                }
-                predictors(d, narrow, offsets)?
+                let features = move |row: &[f64], out: &mut [f64]| out.copy_from_slice(&row[..d]);
+                predictors(d, rows.each_made(d + 1, d, features), offsets)?
             }
             Rows::Dense(rows) => predictors(d, rows, offsets)?,
             Rows::Wide(rows) => predictors(d + 1, rows, offsets)?,
@@ -89,8 +86,14 @@ impl LinearData {
     }
 }
 
-/// The same rows with a 1 behind each, moved within their own memory, from the last one on.
-fn widened(rows: Numbers, d: usize) -> Vec<f64> {
+/// The same rows with a 1 behind each. Those in memory are moved within it, from the last one on.
+fn widened(rows: RowData, d: usize) -> RowData {
+    if rows.held().is_none() {
+        return rows.each_made(d, d + 1, move |row, out| {
+            out[..d].copy_from_slice(row);
+            out[d] = 1.0;
+        });
+    }
     let mut rows = rows.into_vec();
     let n = rows.len() / d;
     rows.reserve_exact(n);
@@ -99,7 +102,7 @@ fn widened(rows: Numbers, d: usize) -> Vec<f64> {
         rows.copy_within(i * d..(i + 1) * d, i * (d + 1));
         rows[i * (d + 1) + d] = 1.0;
     }
-    rows
+    rows.into()
 }
 
 #[cfg(test)]
@@ -116,7 +119,7 @@ mod tests {
                     expected.extend_from_slice(row);
                     expected.push(1.0);
                 }
-                assert_eq!(widened(rows.into(), d), expected, "{n} rows of {d}");
+                assert_eq!(widened(rows.into(), d).into_vec(), expected, "{n} rows of {d}");
             }
         }
     }

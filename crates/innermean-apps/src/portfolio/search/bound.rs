@@ -111,12 +111,12 @@ impl PortfolioTask {
         let (portfolio, mean) = (&self.portfolio, self.portfolio.mean_returns());
         let n = portfolio.n_x() as f64;
         let mut squares = vec![0.0; d];
-        for (i, row) in portfolio.returns().chunks_exact(d).enumerate() {
+        portfolio.returns().each_row(d, |i, row| {
             let share = portfolio.weights().map_or(1.0, |weights| weights[i]) / n;
             for ((sum, x), m) in squares.iter_mut().zip(row).zip(mean) {
                 *sum += share * (x - m) * (x - m);
             }
-        }
+        });
         let error = |l: usize| {
             let column = squares[l].sqrt() + 4.0 * UNIT * mean[l].abs();
             2.0 * (n + 8.0) * UNIT * slope * column + 4.0 * UNIT * (mean[l].abs() + u[l].abs())

@@ -44,11 +44,11 @@ impl Condensed {
     fn new(n: usize, portfolio: &Portfolio) -> Self {
         let (d, mean) = (portfolio.d(), portfolio.mean_returns());
         let mut columns = vec![0.0; d];
-        for row in portfolio.returns().chunks_exact(d) {
+        portfolio.returns().each_row(d, |_, row| {
             for ((sum, x), m) in columns.iter_mut().zip(row).zip(mean) {
                 *sum += (x - m) * (x - m) / (2 * d) as f64;
             }
-        }
+        });
         for square in &mut columns {
             *square = square.sqrt();
         }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use innermean::Numbers;
+use innermean::RowData;
 use innermean_apps::Error;
 use innermean_apps::bags::{BagData, BagLink, Memberships};
 use innermean_data::{Ask, Columns, Frame, Keys};
@@ -17,7 +17,7 @@ use crate::output::human::grouped;
 pub(crate) struct Read {
     pub(crate) data: BagData,
     /// The features of all rows.
-    pub(crate) features: Numbers,
+    pub(crate) features: RowData,
     pub(crate) origin: Origin,
     /// The fold of each row, where a column says so.
     pub(crate) folds: Option<Keys>,

@@ -2,17 +2,15 @@
 
 use std::ffi::OsStr;
 use std::path::Path;
-use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use innermean::Numbers;
 use innermean_apps::linear::{LinearData, Loss, Rows, Target};
 use innermean_apps::{Error, Place};
 use innermean_data::{Ask, Columns, Dropped, Frame, Keys, MappedFrame, Missing, SparseTable};
 
 use super::{ColumnFlags, Format, LinearArgs};
 use crate::flags::columns::other_columns;
-use crate::flags::input::{fits_into_memory, limits};
+use crate::flags::input::{fits_into_memory, limits, rows_where_they_are};
 use crate::flags::spelling::refused_at;
 use crate::output::human::grouped;
 
@@ -24,8 +22,6 @@ pub(super) struct Read {
     pub(super) folds: Option<Keys>,
     /// The clusters of the rows, where there is a column of them.
     pub(super) clusters: Option<Keys>,
-    /// The bytes of features that are read where they are in the file.
-    pub(super) mapped: Option<u64>,
 }
 
 /// Where data come from, and what became of them on the way.
@@ -93,9 +89,7 @@ impl Read {
         keys.extend(args.validation.fold_column.as_deref().map(Ask::required));
         keys.extend(flags.cluster.as_deref().map(Ask::required));
         let columns = Columns { keys, numbers, features: flags.features.features(&[]) };
-        let intercept = !args.problem.no_intercept;
-        let (mut frame, rows, mapped) =
-            rows_of(file, &columns, flags.features.missing().into(), intercept)?;
+        let (mut frame, rows) = rows_of(file, &columns, flags.features.missing().into())?;
         let clusters = flags.cluster.as_ref().and_then(|_| frame.keys.pop()).flatten();
         let mut numbers = std::mem::take(&mut frame.numbers).into_iter().flatten();
         let mut keys = std::mem::take(&mut frame.keys).into_iter().flatten();
@@ -117,7 +111,7 @@ impl Read {
             .map_err(|error| refused_in(&frame, error))?;
         let Frame { source, notes, dropped, .. } = frame;
         let origin = Origin { source, notes, dropped, other_columns };
-        Ok(Read { data, origin, folds, clusters, mapped })
+        Ok(Read { data, origin, folds, clusters })
     }
 
     /// Sparse rows.
@@ -135,48 +129,22 @@ impl Read {
         })?;
         let (dropped, other_columns) = (Dropped::default(), Vec::new());
         let origin = Origin { source, notes, dropped, other_columns };
-        Ok(Read { data, origin, folds: None, clusters: None, mapped: None })
+        Ok(Read { data, origin, folds: None, clusters: None })
     }
 }
 
-/// The columns of a table, and its features: where they are in the file if that is one of rows,
-/// with their bytes then.
-fn rows_of(
-    file: &Path,
-    columns: &Columns,
-    missing: Missing,
-    intercept: bool,
-) -> Result<(Frame, Rows, Option<u64>)> {
-    let Some(MappedFrame { frame, features, ones, .. }) =
+/// The columns of a table, and its features: where they are in the file if that is one of rows.
+fn rows_of(file: &Path, columns: &Columns, missing: Missing) -> Result<(Frame, Rows)> {
+    let Some(MappedFrame { mut frame, features, ones, .. }) =
         limits().map_frame(file, columns, missing)?
     else {
         let mut frame = limits().read_frame(file, columns, missing)?;
         let rows = Rows::dense(std::mem::take(&mut frame.features));
-        return Ok((frame, rows, None));
+        return Ok((frame, rows));
     };
-    let bytes = size_of_val(features.as_ref()) as u64;
-    if ones != intercept
-        && let Some((needed, free)) = limits().lacking(bytes / 2, 0)
-    {
-        let (there, flags) = if ones {
-            (
-                "a 1 behind each row, which a model without an intercept has not",
-                "without --intercept",
-            )
-        } else {
-            ("no 1 behind its rows, which an intercept takes", "with --intercept")
-        };
-        bail!(
-            "{}: has {there}, and a copy of the rows would take {} MB of memory, of which {} MB \
-             are there; convert the table again {flags}",
-            file.display(),
-            grouped(needed / 1_000_000),
-            grouped(free / 1_000_000)
-        );
-    }
-    let features = Numbers::from(Arc::new(features));
-    let rows = if ones { Rows::Wide(features) } else { Rows::Dense(features) };
-    Ok((frame, rows, Some(bytes)))
+    let width = frame.feature_names.len() + usize::from(ones);
+    let rows = rows_where_they_are(features, width, &mut frame.notes);
+    Ok((frame, if ones { Rows::Wide(rows) } else { Rows::Dense(rows) }))
 }
 
 /// A refusal with its place in the file.

@@ -87,6 +87,6 @@ impl GeneratorFlags {
         let data = LinearData::new(names, Rows::dense(features), target)?;
         let (notes, dropped, other_columns) = (Vec::new(), Dropped::default(), Vec::new());
         let origin = Origin { source, notes, dropped, other_columns };
-        Ok(Read { data, origin, folds: None, clusters: None, mapped: None })
+        Ok(Read { data, origin, folds: None, clusters: None })
     }
 }

@@ -1,18 +1,17 @@
 //! The file of returns: which columns and rows are taken, and what they are taken for.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use innermean::{Numbers, RowMoments};
+use innermean::{RowData, RowMoments};
 use innermean_apps::condensed::{Collector, PIECE};
 use innermean_apps::penalty::Constraint;
 use innermean_data::{Cash, Missing, Panel, Prices, ReadOptions, Returns, generate_factor_model};
 use serde::Serialize;
 
 use crate::flags::columns::MissingFlags;
-use crate::flags::input::{limits, moments_fit, takes_moments};
+use crate::flags::input::{limits, moments_fit, rows_where_they_are, takes_moments};
 use crate::flags::number;
 
 /// The market generated where no file is given.
@@ -104,7 +103,7 @@ impl FileFlags {
         file: Option<&Path>,
         constraint: Constraint,
         missing: Option<Missing>,
-    ) -> Result<(Returns, Numbers)> {
+    ) -> Result<(Returns, RowData)> {
         let apart = |mut returns: Returns| {
             let values = std::mem::take(&mut returns.values);
             (returns, values.into())
@@ -122,7 +121,11 @@ impl FileFlags {
             );
         }
         Ok(match limits().map_returns(file, &options)? {
-            Some((returns, values)) => (returns, Arc::new(values).into()),
+            Some((mut returns, values)) => {
+                let width = returns.names.len();
+                let rows = rows_where_they_are(values, width, &mut returns.notes);
+                (returns, rows)
+            }
             None => apart(limits().read_returns(file, &options)?),
         })
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use clap::Args;
-use innermean::Numbers;
+use innermean::RowData;
 use innermean_apps::portfolio::{Covariance, Moments, RiskBudget, Scenarios};
 use innermean_data::{Ask, Columns, FeatureColumns, Frame, Missing, Returns};
 
@@ -87,7 +87,7 @@ impl ScenarioFlags {
     }
 
     /// The periods of these returns, whose values are beside them.
-    pub(super) fn scenarios(&self, returns: &mut Returns, values: Numbers) -> Result<Scenarios> {
+    pub(super) fn scenarios(&self, returns: &mut Returns, values: RowData) -> Result<Scenarios> {
         let mut scenarios = Scenarios::new(returns.names.clone(), values);
         let periods = scenarios.returns.len() / scenarios.names.len().max(1);
         if let Some(weight) = &self.weight {

@@ -94,6 +94,13 @@ impl LeafSums {
         }
     }
 
+    /// Takes whole rows of so many numbers.
+    pub(crate) fn add_numbers(&mut self, numbers: &[f64], width: usize) {
+        let mut bytes = Vec::with_capacity(size_of_val(numbers));
+        bytes.extend(numbers.iter().flat_map(|x| x.to_le_bytes()));
+        self.add(&bytes, 8 * width);
+    }
+
     /// The leaf that is not full is the last one.
     pub(crate) fn close(&mut self) {
         if self.rows > 0 {

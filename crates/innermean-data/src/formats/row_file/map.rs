@@ -1,12 +1,12 @@
 //! Rows of a file that are taken where they are.
 
-use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use super::{Checksum, RowFile, checksum, damaged_leaf, description};
+use super::checksum::LeafSums;
+use super::{RowFile, damaged_leaf, description};
 use crate::error::ReadError;
-use crate::formats::row_file::mapped::Mapped;
+use crate::formats::row_file::mapped::FileNumbers;
 use crate::limits::{Limits, SMALL};
 use crate::source::{Source, unreadable};
 use crate::tables::arrays::{ColumnSource, header_of, table_of};
@@ -16,6 +16,9 @@ use crate::tables::missing::{Dropped, Missing};
 use crate::tables::row_lines::RowLines;
 use crate::tables::table::Role;
 
+/// Rows whose sums are found at a time.
+const PIECE: usize = 4096;
+
 /// The columns that were asked for, the features of which are read where they are.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -23,7 +26,7 @@ pub struct MappedFrame {
     /// Without the features.
     pub frame: Frame,
     /// The features, row after row.
-    pub features: Mapped,
+    pub features: FileNumbers,
     /// Whether behind those of each row there is a 1, which has no name.
     pub ones: bool,
     /// Whether the file names its columns.
@@ -34,7 +37,7 @@ impl Limits {
     /// Reads columns as [`read_frame`](crate::read_frame) does, but takes the features where they
     /// are. `None` for any file but an array of doubles row after row, all columns of which are
     /// features: one that [`convert`](Self::convert) made, or of more than 16 MiB with no number
-    /// that is missing; and where the system maps no file of this size.
+    /// that is missing.
     ///
     /// # Errors
     ///
@@ -77,9 +80,15 @@ impl RowFile<'_> {
         let Some(features) = map(path, description::HEADER as usize, count)? else {
             return Ok(None);
         };
-        let leaf = 8 * self.description.width() * checksum::LEAF_ROWS;
-        let sums = features.bytes().chunks(leaf).map(Checksum::of);
-        if let Some(leaf) = sums.zip(&self.description.sums).position(|(a, b)| a != *b) {
+        let (width, mut sums) = (self.description.width(), LeafSums::default());
+        let read = features.try_pieces(PIECE, width, |_, numbers| {
+            sums.add_numbers(numbers, width);
+            Ok::<(), io::Error>(())
+        });
+        read.map_err(|source| unreadable(&self.file, source))?;
+        sums.close();
+        let known = &self.description.sums;
+        if let Some(leaf) = sums.sums.iter().zip(known).position(|(a, b)| a != b) {
             return Err(damaged_leaf(&self.file, leaf, &self.description));
         }
         let names = std::mem::take(&mut chosen.features);
@@ -120,7 +129,7 @@ fn plain(
     }
     let Some(numbers) = map(path, start, rows * width)? else { return Ok(None) };
     // What is missing or infinite, the reader of arrays deals with.
-    if !numbers.as_ref().iter().all(|x| x.is_finite()) {
+    if !numbers.are_finite().map_err(|source| unreadable(&file, source))? {
         return Ok(None);
     }
     notes.insert(0, note_of_numbered(&names));
@@ -140,15 +149,11 @@ fn plain(
     Ok(Some(MappedFrame { frame, features: numbers, ones: false, named: false }))
 }
 
-/// Numbers of a file; `None` where the system maps no file of this size.
-fn map(path: &Path, start: usize, count: usize) -> Result<Option<Mapped>, ReadError> {
+/// Numbers of a file; `None` where the machine has another order of bytes.
+fn map(path: &Path, start: usize, count: usize) -> Result<Option<FileNumbers>, ReadError> {
     let file = || path.display().to_string();
-    let opened = File::open(path).map_err(|source| unreadable(&file(), source))?;
-    match Mapped::new(&opened, start, count) {
-        Ok(mapped) => Ok(mapped),
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-            Err(ReadError::damaged(&file(), "it ends too early"))
-        }
-        Err(_) => Ok(None),
-    }
+    FileNumbers::new(path, start, count).map_err(|error| match error.kind() {
+        io::ErrorKind::UnexpectedEof => ReadError::damaged(&file(), "it ends too early"),
+        _ => unreadable(&file(), error),
+    })
 }

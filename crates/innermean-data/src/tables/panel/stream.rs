@@ -1,12 +1,13 @@
 //! Returns that are handed over while they are read. What is judged by a look at the table, such as
 //! whether these are prices, is judged by its first rows.
 
+use std::io;
 use std::path::Path;
 
 use crate::error::ReadError;
-use crate::formats::row_file::{Mapped, MappedFrame};
+use crate::formats::row_file::{FileNumbers, MappedFrame};
 use crate::limits::Limits;
-use crate::source::{Content, Source};
+use crate::source::{Content, Source, unreadable};
 use crate::tables::arrays::MatrixColumns;
 use crate::tables::columns::{Columns, FeatureColumns};
 use crate::tables::layout::numbered_assets;
@@ -72,7 +73,7 @@ impl Limits {
         &self,
         path: &Path,
         options: &ReadOptions,
-    ) -> Result<Option<(Returns, Mapped)>, ReadError> {
+    ) -> Result<Option<(Returns, FileNumbers)>, ReadError> {
         /// Rows that are judged at a time.
         const PIECE: usize = 4096;
         if !options.is_by_row() || options.date_column.is_some() {
@@ -92,17 +93,23 @@ impl Limits {
         let names = if named { frame.feature_names } else { numbered_assets(frame.columns.len()) };
         let mut hand = |_: Vec<f64>, _: usize| {};
         let mut stream = Stream::new(PIECE, options, &mut hand);
-        let (width, values) = (names.len(), features.as_ref());
-        let mut panels = values.chunks(PIECE * width).enumerate().map(|(k, values)| {
+        let width = names.len();
+        let panel = |first: usize, values: &[f64]| {
             let columns = (1..=width).collect();
             let mut rows = RowLines::default();
-            rows.push(0, k * PIECE + 1);
+            rows.push(0, first / width + 1);
             let origin = Origin { rows, columns, named, by_row: true, ..Origin::default() };
             let (names, source) = (names.clone(), frame.source.clone());
             Panel { names, dates: None, values: values.to_vec(), source, notes: Vec::new(), origin }
+        };
+        let mut last = None;
+        let judged = features.try_pieces(PIECE, width, |first, values| {
+            last.replace(panel(first, values)).map_or(Ok(()), |panel| Ok(stream.take(panel)?))
         });
-        let last = panels.next_back();
-        panels.try_for_each(|panel| stream.take(panel))?;
+        judged.map_err(|stopped| match stopped {
+            Stopped::Refused(error) => error,
+            Stopped::Unreadable(source) => unreadable(&frame.source, source),
+        })?;
         let Some(last) = last else { return Ok(None) };
         let mut returns = stream.end(last)?;
         if returns.names != names || returns.dropped.rows > 0 {
@@ -112,6 +119,24 @@ impl Limits {
             returns.notes.splice(0..0, frame.notes);
         }
         Ok(Some((returns, features)))
+    }
+}
+
+/// Why rows are not judged to their end.
+enum Stopped {
+    Refused(ReadError),
+    Unreadable(io::Error),
+}
+
+impl From<ReadError> for Stopped {
+    fn from(error: ReadError) -> Self {
+        Stopped::Refused(error)
+    }
+}
+
+impl From<io::Error> for Stopped {
+    fn from(error: io::Error) -> Self {
+        Stopped::Unreadable(error)
     }
 }
 

@@ -8,6 +8,7 @@ use crate::linalg::vector::{
     Aligned, HEIGHT, LANES, Panels, STRIP, WIDTH, add_triangle, prefetch, tile,
     update_with_dispatched,
 };
+use crate::model::row_data::RowData;
 
 /// Data rows packed at once: a panel of them and what it meets stay in the nearest cache.
 const DEPTH: usize = 192;
@@ -150,6 +151,26 @@ impl DataRows for Centred<'_> {
     fn prefetch(&self, r: usize, k: usize) {
         self.rows.prefetch(r, k);
     }
+}
+
+/// Rows of length d that are read when they are looked at, with a vector taken off if there is one.
+pub(super) struct Read<'r> {
+    pub(super) d: usize,
+    pub(super) data: &'r RowData,
+    pub(super) center: Option<&'r [f64]>,
+}
+
+impl DataRows for Read<'_> {
+    #[inline(always)]
+    fn pack(&self, r: usize, weight: f64, l: usize, packed: &mut impl Pack, _: &mut [f64]) {
+        self.data.with(self.d, r..r + 1, |row| match self.center {
+            Some(center) => packed.set(l, weight, (row, center), |x, center| x - center),
+            None => packed.set(l, weight, (row, row), |x, _| x),
+        });
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, _: usize, _: usize) {}
 }
 
 /// Adds `sum over r of weight(r) a_rk a_rl` to rows k of `strip`, columns l up to the diagonal.

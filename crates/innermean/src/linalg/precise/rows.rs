@@ -72,23 +72,24 @@ impl Rows {
         let n = Double::from(self.n_x as f64);
         let mut mean = vec![Double::ZERO; d];
         if weights.is_empty() {
-            for row in rows.chunks_exact(d) {
+            rows.each_row(d, |_, row| {
                 mean.iter_mut().zip(row).for_each(|(sum, x)| *sum = sum.plus(*x));
-            }
+            });
         }
-        for (row, weight) in rows.chunks_exact(d).zip(weights) {
-            let weight = Double::from(*weight);
+        rows.each_row(d, |i, row| {
+            let Some(weight) = weights.get(i).map(|weight| Double::from(*weight)) else { return };
             mean.iter_mut().zip(row).for_each(|(sum, x)| *sum += weight * Double::from(*x));
-        }
+        });
         self.b.iter_mut().zip(offsets).for_each(|(b, offset)| *b = Double::from(*offset));
         for sum in &mut mean {
             *sum = *sum / n;
         }
-        for (out, row) in self.a.chunks_exact_mut(d).zip(rows.chunks_exact(d)) {
-            for ((out, x), mean) in out.iter_mut().zip(row).zip(&mean) {
+        rows.each_row(d, |i, row| {
+            let out = self.a[i * d..(i + 1) * d].iter_mut();
+            for ((out, x), mean) in out.zip(row).zip(&mean) {
                 *out = (-*mean).plus(*x);
             }
-        }
+        });
         self.mean = Some((mean, rounded.to_vec()));
     }
 

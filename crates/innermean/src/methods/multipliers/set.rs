@@ -114,11 +114,21 @@ impl Set {
         target
     }
 
+    /// Whether f lends no rows, so that the method has to have its own.
+    pub(super) fn lacks_rows(oracle: &Oracle<'_>) -> bool {
+        let f = oracle.problem().inner;
+        f.averages().is_none() && f.centred_rows().is_none()
+    }
+
     /// The rows with the columns of the set alone.
     fn rows(&mut self, oracle: &Oracle<'_>, model: Option<&Collapsed>) -> &Collapsed {
         let Set { chosen, rows, columns, .. } = self;
         rows.get_or_insert_with(|| {
-            let all = model.or_else(|| oracle.problem().inner.averages());
+            let f = oracle.problem().inner;
+            if let Some(centred) = f.centred_rows().filter(|_| f.averages().is_none()) {
+                return centred.columns(chosen);
+            }
+            let all = model.or_else(|| f.averages());
             let all = all.expect("the method has averages of its own where f has none");
             if oracle.support(0).is_none() {
                 return all.columns(chosen);

@@ -2,6 +2,7 @@
 
 use super::Collapsed;
 use super::matrix::{Matrix, Shape};
+use crate::model::row_data::Made;
 
 impl Collapsed {
     /// The same rows with these columns alone, which rise, and offsets of 0. What most numbers of
@@ -10,7 +11,16 @@ impl Collapsed {
         let Shape { d, ell } = self.shape;
         let shape = Shape { d: set.len(), ell };
         let rows = match &self.rows {
+            Matrix::Dense(rows) if rows.held().is_none() => {
+                let set = set.to_vec();
+                let count = set.len();
+                let chosen = move |row: &[f64], part: &mut [f64]| {
+                    part.iter_mut().zip(&set).for_each(|(part, &l)| *part = row[l]);
+                };
+                Matrix::Dense(Made::rows((rows, d), count, chosen))
+            }
             Matrix::Dense(rows) => {
+                let rows = rows.held().unwrap_or_default();
                 let mut part = vec![0.0; self.offsets.len() * set.len()];
                 self.blocks(false).fill(ell * set.len(), &mut part, |terms, part| {
                     let rows = &rows[terms.start * ell * d..terms.end * ell * d];
@@ -32,8 +42,12 @@ impl Collapsed {
     pub(crate) fn terms_alone(&self, set: &[usize]) -> Collapsed {
         let rows = match &self.rows {
             Matrix::Dense(rows) => {
-                let row = |&i: &usize| rows[i * self.shape.d..(i + 1) * self.shape.d].iter();
-                Matrix::Dense(set.iter().flat_map(row).copied().collect::<Vec<f64>>().into())
+                let d = self.shape.d;
+                let mut part = vec![0.0; set.len() * d];
+                for (&i, part) in set.iter().zip(part.chunks_exact_mut(d.max(1))) {
+                    rows.with(d, i..i + 1, |row| part.copy_from_slice(row));
+                }
+                Matrix::Dense(part.into())
             }
             Matrix::Sparse(rows) => Matrix::Sparse(rows.terms_alone(set)),
         };

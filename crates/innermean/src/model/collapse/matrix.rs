@@ -10,7 +10,7 @@ use crate::linalg::vector::{
     add_weighted_rows, axpy, dot, norm_squared, prefetch, row_dots, row_dots_and_weighted_rows,
     sparse_axpy, sparse_dot,
 };
-use crate::model::numbers::Numbers;
+use crate::model::row_data::RowData;
 
 /// One row of a [`Collapsed`](super::Collapsed).
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +49,7 @@ const CACHED_NUMBERS: usize = 1 << 11;
 /// ell rows of length d for each term.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum Matrix {
-    Dense(Numbers),
+    Dense(RowData),
     Sparse(SparseRows),
 }
 
@@ -61,11 +61,10 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// The numbers of the terms of a range, dense.
+    /// The rows of the terms of a range.
     #[inline(always)]
-    fn numbers(self, terms: &Range<usize>) -> Range<usize> {
-        let size = self.d * self.ell;
-        terms.start * size..terms.end * size
+    pub(super) fn rows(self, terms: &Range<usize>) -> Range<usize> {
+        terms.start * self.ell..terms.end * self.ell
     }
 }
 
@@ -76,9 +75,33 @@ impl Matrix {
         match self {
             Matrix::Dense(rows) => {
                 let r = i * shape.ell + c;
-                Row::Dense(&rows[r * shape.d..(r + 1) * shape.d])
+                let held = rows.held().expect("rows that are read are lent by `with_row`");
+                Row::Dense(&held[r * shape.d..(r + 1) * shape.d])
             }
             Matrix::Sparse(rows) => Row::Sparse(rows.columns(i), rows.values(i, c)),
+        }
+    }
+
+    /// Runs `work` on row c of term i.
+    #[inline(always)]
+    pub(super) fn with_row<R>(
+        &self,
+        shape: Shape,
+        i: usize,
+        c: usize,
+        work: impl FnOnce(Row<'_>) -> R,
+    ) -> R {
+        match self {
+            Matrix::Dense(rows) => {
+                let r = i * shape.ell + c;
+                rows.with(
+                    shape.d,
+                    r..r + 1,
+                    #[inline(always)]
+                    |row| work(Row::Dense(row)),
+                )
+            }
+            Matrix::Sparse(rows) => work(Row::Sparse(rows.columns(i), rows.values(i, c))),
         }
     }
 
@@ -116,7 +139,7 @@ impl Matrix {
     #[inline(always)]
     pub(super) fn size_squared(&self, shape: Shape, i: usize) -> f64 {
         match self {
-            Matrix::Dense(rows) => norm_squared(&rows[shape.numbers(&(i..i + 1))]),
+            Matrix::Dense(rows) => rows.with(shape.d, shape.rows(&(i..i + 1)), norm_squared),
             Matrix::Sparse(rows) => norm_squared(rows.term(i)),
         }
     }
@@ -124,7 +147,10 @@ impl Matrix {
     #[inline(always)]
     pub(super) fn prefetch(&self, shape: Shape, i: usize) {
         match self {
-            Matrix::Dense(rows) => prefetch(rows, i * shape.ell * shape.d, shape.ell * shape.d),
+            Matrix::Dense(rows) => {
+                let size = shape.ell * shape.d;
+                rows.held().into_iter().for_each(|rows| prefetch(rows, i * size, size));
+            }
             Matrix::Sparse(rows) => rows.prefetch(i),
         }
     }
@@ -133,7 +159,18 @@ impl Matrix {
     #[inline(always)]
     pub(super) fn dots(&self, shape: Shape, terms: Range<usize>, x: &[f64], out: &mut [f64]) {
         match self {
-            Matrix::Dense(rows) => row_dots(&rows[shape.numbers(&terms)], shape.d, x, out),
+            Matrix::Dense(rows) => {
+                let all = shape.rows(&terms);
+                let first = all.start;
+                rows.visit(
+                    shape.d,
+                    all,
+                    #[inline(always)]
+                    |own, rows| {
+                        row_dots(rows, shape.d, x, &mut out[own.start - first..own.end - first]);
+                    },
+                );
+            }
             Matrix::Sparse(rows) => {
                 for (i, out) in terms.zip(out.chunks_exact_mut(shape.ell)) {
                     for (c, out) in out.iter_mut().enumerate() {
@@ -154,7 +191,18 @@ impl Matrix {
         sum: &mut [f64],
     ) {
         match self {
-            Matrix::Dense(rows) => add_weighted_rows(&rows[shape.numbers(&terms)], w, sum),
+            Matrix::Dense(rows) => {
+                let all = shape.rows(&terms);
+                let first = all.start;
+                rows.visit(
+                    shape.d,
+                    all,
+                    #[inline(always)]
+                    |own, rows| {
+                        add_weighted_rows(rows, &w[own.start - first..own.end - first], sum);
+                    },
+                );
+            }
             Matrix::Sparse(rows) => {
                 for (i, w) in terms.zip(w.chunks_exact(shape.ell)) {
                     for (c, w) in w.iter().enumerate() {
@@ -178,7 +226,18 @@ impl Matrix {
     ) {
         match self {
             Matrix::Dense(rows) => {
-                row_dots_and_weighted_rows(&rows[shape.numbers(&terms)], x, w, out, sum);
+                let all = shape.rows(&terms);
+                let first = all.start;
+                rows.visit(
+                    shape.d,
+                    all,
+                    #[inline(always)]
+                    |own, rows| {
+                        let own = own.start - first..own.end - first;
+                        let (w, out) = (&w[own.clone()], &mut out[own]);
+                        row_dots_and_weighted_rows(rows, x, w, out, sum);
+                    },
+                );
             }
             Matrix::Sparse(rows) => {
                 let (out, w) = (out.chunks_exact_mut(shape.ell), w.chunks_exact(shape.ell));

@@ -28,13 +28,13 @@ impl Inner for Collapsed {
 
     fn value(&self, theta: &[f64], i: usize, _: usize, out: &mut [f64]) {
         for (c, out) in out.iter_mut().enumerate() {
-            *out = self.row(i, c).dot(theta) + self.offsets[i * self.shape.ell + c];
+            *out = self.with_row(i, c, |row| row.dot(theta)) + self.offsets[i * self.shape.ell + c];
         }
     }
 
     fn add_jac_t(&self, _: &[f64], i: usize, _: usize, w: &[f64], c: f64, out: &mut [f64]) {
         for (k, w) in w.iter().enumerate() {
-            self.row(i, k).add_to(c * w, out);
+            self.with_row(i, k, |row| row.add_to(c * w, out));
         }
     }
 
@@ -104,12 +104,12 @@ impl Passes for Collapsed {
                 axpy(1.0, &self.offsets[own], f_bar);
             },
         );
-        Ok(())
+        self.check()
     }
 
     fn mean_jacobians(&self, _: &[f64], out: &mut [f64]) -> Result<(), Lost> {
         match &self.rows {
-            Matrix::Dense(rows) => out.copy_from_slice(rows),
+            Matrix::Dense(rows) => rows.copy_to(self.shape.d, 0, out),
             Matrix::Sparse(_) => {
                 out.fill(0.0);
                 for (r, out) in out.chunks_exact_mut(self.shape.d).enumerate() {
@@ -117,7 +117,7 @@ impl Passes for Collapsed {
                 }
             }
         }
-        Ok(())
+        self.check()
     }
 
     fn add_weighted_jac_t(&self, _: &[f64], w: &[f64], out: &mut [f64]) -> Result<(), Lost> {
@@ -130,7 +130,7 @@ impl Passes for Collapsed {
                 self.rows.add_weighted(self.shape, terms, &w[own], partial);
             },
         );
-        Ok(())
+        self.check()
     }
 
     /// Averages and weighted Jacobians in one sweep over the rows.
@@ -161,7 +161,7 @@ impl Passes for Collapsed {
                 axpy(1.0, &self.offsets[own], f_bar);
             },
         );
-        Ok(())
+        self.check()
     }
 
     /// Tile by tile: the rows of a tile are near when its duals are there.
@@ -196,6 +196,7 @@ impl Passes for Collapsed {
             },
         );
         out.copy_from_slice(&sum[..d]);
+        self.check()?;
         Ok(sum[d])
     }
 }

@@ -15,13 +15,15 @@ impl Collapsed {
         } else {
             let mut columns = vec![0.0; rows * d];
             for r in 0..rows {
-                if let Row::Dense(values) = row(r) {
-                    columns[r..]
-                        .iter_mut()
-                        .step_by(rows)
-                        .zip(values)
-                        .for_each(|(out, value)| *out = *value);
-                }
+                self.with_row(r / self.ell(), r % self.ell(), |row| {
+                    if let Row::Dense(values) = row {
+                        columns[r..]
+                            .iter_mut()
+                            .step_by(rows)
+                            .zip(values)
+                            .for_each(|(out, value)| *out = *value);
+                    }
+                });
             }
             Matrix::Dense(columns.into())
         };

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Groups, order};
 use crate::linalg::vector::{dot, sum, update_with};
-use crate::model::numbers::Numbers;
+use crate::model::row_data::RowData;
 use crate::model::setting::{InvalidSetting, positive};
 
 impl Groups {
@@ -17,7 +17,7 @@ impl Groups {
     /// the number of a row.
     pub fn of_members(
         width: usize,
-        rows: impl Into<Numbers>,
+        rows: impl Into<RowData>,
         members: Vec<u32>,
         starts: Vec<usize>,
         intercept: bool,
@@ -63,7 +63,7 @@ impl Groups {
         // Equal weights are none.
         let largest = factors.iter().copied().fold(0.0, f64::max);
         self.longest *= largest.max(1.0);
-        self.in_random_order &= order::is_random(1, weights, &self.starts);
+        self.in_random_order &= order::is_random(1, &weights.to_vec().into(), &self.starts);
         self.factors = if factors.iter().all(|c| *c == 1.0) { Vec::new() } else { factors };
         Ok(self)
     }

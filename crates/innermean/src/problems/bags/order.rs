@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use super::BLOCK;
 use crate::draws::Stream;
+use crate::model::row_data::RowData;
 
 /// The stream that orders the rows of group i is that of number i from here on, far from those that
 /// methods take.
@@ -37,7 +38,7 @@ pub(super) fn draw(starts: &[usize], mut order: &mut [usize]) {
 /// feature: b times their variance over the variance within blocks, at blocks that are spread
 /// evenly over some groups. Rows that are sorted, that drift with time, or that come in clusters
 /// fail.
-pub(super) fn is_random(width: usize, rows: &[f64], starts: &[usize]) -> bool {
+pub(super) fn is_random(width: usize, rows: &RowData, starts: &[usize]) -> bool {
     let count = starts.len() - 1;
     let groups = (0..count.min(GROUPS)).map(|k| k * count / count.min(GROUPS));
     let groups: Vec<usize> = groups.filter(|&i| starts[i + 1] - starts[i] >= 2 * BLOCK).collect();
@@ -53,13 +54,14 @@ pub(super) fn is_random(width: usize, rows: &[f64], starts: &[usize]) -> bool {
         let mut means = vec![0.0; blocks * width];
         for (k, means) in means.chunks_exact_mut(width).enumerate() {
             let first = start + k * (size - BLOCK) / (blocks - 1).max(1);
-            let block = &rows[first * width..(first + BLOCK) * width];
-            for (l, mean) in means.iter_mut().enumerate() {
-                let column = || block[l..].iter().step_by(width);
-                *mean = column().sum::<f64>() / BLOCK as f64;
-                let squares: f64 = column().map(|y| (y - *mean).powi(2)).sum();
-                within[l] += squares / (BLOCK - 1) as f64 / blocks as f64;
-            }
+            rows.with(width, first..first + BLOCK, |block| {
+                for (l, mean) in means.iter_mut().enumerate() {
+                    let column = || block[l..].iter().step_by(width);
+                    *mean = column().sum::<f64>() / BLOCK as f64;
+                    let squares: f64 = column().map(|y| (y - *mean).powi(2)).sum();
+                    within[l] += squares / (BLOCK - 1) as f64 / blocks as f64;
+                }
+            });
         }
         for l in 0..width {
             let column = || means[l..].iter().step_by(width);
@@ -80,6 +82,8 @@ mod tests {
         let (width, starts) = (3, [0, 5000, 12_000, 12_001, 20_000]);
         let mut draws = Stream::new(3, 0);
         let random: Vec<f64> = (0..20_000 * width).map(|_| draws.unit()).collect();
+        let is_random =
+            |width, rows: &[f64], starts: &[usize]| is_random(width, &rows.to_vec().into(), starts);
         assert!(is_random(width, &random, &starts));
         assert!(is_random(width, &random, &[0, 20_000]));
         // A constant feature, as of dummies, is in any order.

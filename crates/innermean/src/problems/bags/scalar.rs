@@ -121,8 +121,8 @@ impl Bags {
     }
 
     #[inline(always)]
-    fn row(&self, i: usize, j: usize) -> &[f64] {
-        self.groups.row(self.groups.starts[i] + j)
+    fn with_row<R>(&self, i: usize, j: usize, work: impl FnOnce(&[f64]) -> R) -> R {
+        self.groups.with_row(self.groups.starts[i] + j, work)
     }
 
     #[inline(always)]

@@ -7,9 +7,9 @@ use crate::linalg::vector::{norm_squared, update};
 use crate::model::collapse::Collapsed;
 use crate::model::inner::Inner;
 
-use crate::model::numbers::Numbers;
 use crate::model::problem::{BoxedProblem, Problem};
 use crate::model::regularizer::Unregularized;
+use crate::model::row_data::RowData;
 use crate::model::setting::InvalidSetting;
 use crate::oracle::Patience;
 use crate::problems::bags::{Bags, Groups, Link};
@@ -50,7 +50,7 @@ impl Leaf {
     pub fn linear(
         number: u64,
         d: usize,
-        rows: impl Into<Numbers>,
+        rows: impl Into<RowData>,
         labels: &[f64],
         loss: Loss,
     ) -> Result<Self, InvalidSetting> {

@@ -4,7 +4,6 @@ use super::{Moved, Portfolio};
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::gram;
 use crate::model::inner::{CommonGram, Passes};
-use crate::model::numbers::Numbers;
 use crate::model::row_moments::RowMoments;
 use crate::model::setting::InvalidSetting;
 
@@ -36,12 +35,12 @@ impl Portfolio {
                 rows.extend(column.zip(&self.mean).map(|(c, m)| m + sign * c));
             }
         }
-        Some(Portfolio::of(d, Numbers::from(rows)).ok()?.with_products())
+        Some(Portfolio::of(d, rows.into()).ok()?.with_products())
     }
 
     /// The same periods, whose Gram matrix is kept.
     fn with_products(mut self) -> Self {
-        let products = gram::of_centred_rows(self.d, &self.returns, &self.mean, &|_| 1.0);
+        let products = gram::of_data(self.d, &self.returns, Some(&self.mean), &|_| 1.0);
         self.products = Some(CommonGram::new(products, self.d));
         self
     }
@@ -58,7 +57,7 @@ impl Portfolio {
         if !mean.iter().all(|m| m.is_finite()) {
             return Err(InvalidSetting::new("moments", "no numbers", "those of finite rows"));
         }
-        let mut market = Portfolio::of(moments.d(), Numbers::from(rows))?;
+        let mut market = Portfolio::of(moments.d(), rows.into())?;
         market.moved = Some(Moved { mean, roundings });
         Ok(market.with_products())
     }

@@ -13,6 +13,24 @@ use crate::model::inner::{
 use crate::model::shared::SharedForm;
 use crate::run::checkpoint::Hash;
 
+impl Portfolio {
+    /// Runs `work` on the rows of two periods.
+    #[inline(always)]
+    fn with_both<R>(&self, i: usize, j: usize, work: impl FnOnce(&[f64], &[f64]) -> R) -> R {
+        self.with_row(
+            i,
+            #[inline(always)]
+            |row| {
+                self.with_row(
+                    j,
+                    #[inline(always)]
+                    |other| work(row, other),
+                )
+            },
+        )
+    }
+}
+
 /// Rows that a gradient takes at once: near when they are read again.
 const TILE: usize = 64;
 
@@ -36,7 +54,8 @@ impl Inner for Portfolio {
     }
 
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
-        out[0] = dot(self.row(i), theta) - self.weight(j) * dot(self.row(j), theta);
+        let dot = |i| self.with_row(i, |row| dot(row, theta));
+        out[0] = dot(i) - self.weight(j) * dot(j);
         if !self.offsets.is_empty() {
             out[0] += self.offsets[i];
         }
@@ -44,10 +63,11 @@ impl Inner for Portfolio {
 
     fn add_jac_t(&self, _: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
         if self.weights.is_empty() {
-            return axpy_of_difference(c * w[0], self.row(i), self.row(j), out);
+            return self
+                .with_both(i, j, |row, other| axpy_of_difference(c * w[0], row, other, out));
         }
-        axpy(c * w[0], self.row(i), out);
-        axpy(-c * w[0] * self.weights[j], self.row(j), out);
+        self.with_row(i, |row| axpy(c * w[0], row, out));
+        self.with_row(j, |row| axpy(-c * w[0] * self.weights[j], row, out));
     }
 
     fn passes(&self) -> Option<&dyn Passes> {
@@ -65,7 +85,8 @@ impl Fused for Portfolio {
     }
 
     fn pair_rows(&self) -> Option<PairRows<'_>> {
-        self.is_plain().then(|| PairRows::Differences(&self.returns, &self.mean))
+        let held = self.returns.held().filter(|_| self.is_plain());
+        held.map(|returns| PairRows::Differences(returns, &self.mean))
     }
 
     fn centred_rows(&self) -> Option<CentredRows<'_>> {
@@ -74,8 +95,10 @@ impl Fused for Portfolio {
     }
 
     fn prefetch(&self, i: usize, j: usize) {
-        prefetch(&self.returns, i * self.d, self.d);
-        prefetch(&self.returns, j * self.d, self.d);
+        if let Some(returns) = self.returns.held() {
+            prefetch(returns, i * self.d, self.d);
+            prefetch(returns, j * self.d, self.d);
+        }
     }
 
     /// `<x_i - x_j, theta - theta_ref>` in one sweep.
@@ -89,18 +112,19 @@ impl Fused for Portfolio {
         out: &mut [f64],
     ) {
         if self.weights.is_empty() {
-            out[0] = dot_of_differences(self.row(i), self.row(j), theta, theta_ref);
+            let dot = |row: &[f64], other: &[f64]| dot_of_differences(row, other, theta, theta_ref);
+            out[0] = self.with_both(i, j, dot);
             return;
         }
         let moved = |row: &[f64]| -> f64 {
             row.iter().zip(theta).zip(theta_ref).map(|((x, to), from)| x * (to - from)).sum()
         };
-        out[0] = moved(self.row(i)) - self.weights[j] * moved(self.row(j));
+        out[0] = self.with_row(i, moved) - self.weights[j] * self.with_row(j, moved);
     }
 
     /// `fbar_i = <x_i - m, theta>`
     fn mean(&self, theta: &[f64], i: usize, _: &mut [f64], out: &mut [f64]) {
-        out[0] = dot(self.row(i), theta) - dot(&self.mean, theta);
+        out[0] = self.with_row(i, |row| dot(row, theta)) - dot(&self.mean, theta);
         if !self.offsets.is_empty() {
             out[0] += self.offsets[i];
         }
@@ -108,7 +132,7 @@ impl Fused for Portfolio {
 
     /// `fbar_i' = x_i - m`
     fn add_mean_jac_t(&self, _: &[f64], i: usize, w: &[f64], c: f64, out: &mut [f64]) {
-        axpy_of_difference(c * w[0], self.row(i), &self.mean, out);
+        self.with_row(i, |row| axpy_of_difference(c * w[0], row, &self.mean, out));
     }
 }
 
@@ -128,7 +152,7 @@ impl Passes for Portfolio {
                 return Ok(Some(products.iter().map(|entry| common * entry).collect()));
             }
         }
-        Ok(Some(gram::of_centred_rows(self.d, &self.returns, &self.mean, weight)))
+        Ok(Some(gram::of_data(self.d, &self.returns, Some(&self.mean), weight)))
     }
 
     fn common_gram(&self) -> Option<&CommonGram> {
@@ -136,7 +160,7 @@ impl Passes for Portfolio {
     }
 
     fn hash_data(&self, hash: &mut Hash) -> Result<bool, Lost> {
-        hash.numbers(&self.returns);
+        hash.rows(self.d, &self.returns);
         if let Some(moved) = &self.moved {
             hash.numbers(&moved.mean);
         }
@@ -154,11 +178,24 @@ impl Passes for Portfolio {
             out,
             #[inline(always)]
             |range, f_bar| {
-                row_dots(self.rows(range.clone()), self.d, theta, f_bar);
+                let first = range.start;
+                self.returns.visit(
+                    self.d,
+                    range.clone(),
+                    #[inline(always)]
+                    |own, rows| {
+                        row_dots(
+                            rows,
+                            self.d,
+                            theta,
+                            &mut f_bar[own.start - first..own.end - first],
+                        );
+                    },
+                );
                 self.shift(range, shared, f_bar);
             },
         );
-        Ok(())
+        self.returns.check()
     }
 
     /// `(1/n) sum_i w_i (x_i - m) = (1/n) [ sum_i w_i x_i - (sum_i w_i) m ]`
@@ -168,12 +205,16 @@ impl Passes for Portfolio {
             out,
             #[inline(always)]
             |range, partial| {
-                let w = &w[range.clone()];
-                add_weighted_rows(self.rows(range), w, partial);
-                axpy(-sum(w), &self.mean, partial);
+                self.returns.visit(
+                    self.d,
+                    range.clone(),
+                    #[inline(always)]
+                    |own, rows| add_weighted_rows(rows, &w[own], partial),
+                );
+                axpy(-sum(&w[range]), &self.mean, partial);
             },
         );
-        Ok(())
+        self.returns.check()
     }
 
     /// Averages and weighted Jacobians in one sweep over the rows.
@@ -193,13 +234,21 @@ impl Passes for Portfolio {
             u,
             #[inline(always)]
             |range, f_bar, partial| {
-                let w = &w[range.clone()];
-                row_dots_and_weighted_rows(self.rows(range.clone()), theta, w, f_bar, partial);
-                self.shift(range, shared, f_bar);
-                axpy(-sum(w), &self.mean, partial);
+                let first = range.start;
+                self.returns.visit(
+                    self.d,
+                    range.clone(),
+                    #[inline(always)]
+                    |own, rows| {
+                        let f_bar = &mut f_bar[own.start - first..own.end - first];
+                        row_dots_and_weighted_rows(rows, theta, &w[own], f_bar, partial);
+                    },
+                );
+                self.shift(range.clone(), shared, f_bar);
+                axpy(-sum(&w[range]), &self.mean, partial);
             },
         );
-        Ok(())
+        self.returns.check()
     }
 
     /// Tile by tile, as [`Collapsed`](crate::model::collapse::Collapsed) does.
@@ -225,15 +274,22 @@ impl Passes for Portfolio {
                 let tiles = f_bar.chunks_mut(TILE).zip(w.chunks_mut(TILE));
                 for (first, (f_bar, w)) in terms.step_by(TILE).zip(tiles) {
                     let terms = first..first + w.len();
-                    row_dots(self.rows(terms.clone()), d, theta, f_bar);
-                    self.shift(terms.clone(), shared, f_bar);
-                    loss[0] += duals(terms.clone(), f_bar, w);
-                    add_weighted_rows(self.rows(terms), w, partial);
+                    self.with_rows(
+                        terms.clone(),
+                        #[inline(always)]
+                        |rows| {
+                            row_dots(rows, d, theta, f_bar);
+                            self.shift(terms.clone(), shared, f_bar);
+                            loss[0] += duals(terms.clone(), f_bar, w);
+                            add_weighted_rows(rows, w, partial);
+                        },
+                    );
                     axpy(-sum(w), &self.mean, partial);
                 }
             },
         );
         out.copy_from_slice(&total[..d]);
+        self.returns.check()?;
         Ok(total[d])
     }
 }

@@ -17,6 +17,7 @@ use super::Portfolio;
 use crate::linalg::blocks::Blocks;
 use crate::linalg::vector::axpy;
 use crate::model::collapse::Collapsed;
+use crate::model::row_data::{Made, RowData};
 use crate::model::setting::{InvalidSetting, all_finite, positive};
 
 impl Portfolio {
@@ -62,7 +63,7 @@ impl Portfolio {
 
     /// The mean return of the benchmark, 0 if there is none.
     pub fn benchmark_return(&self) -> f64 {
-        mean(1, &self.benchmark, &self.weights).first().copied().unwrap_or(0.0)
+        mean_of_numbers(&self.benchmark, &self.weights).first().copied().unwrap_or(0.0)
     }
 
     /// `f_i(theta, t) = -<x_i, theta> + z_i - base - t`, with t behind the weights of the assets: by
@@ -70,8 +71,12 @@ impl Portfolio {
     /// entropic risk are minima over t ([`Excess`](crate::Excess),
     /// [`Exponential`](crate::Exponential)).
     pub fn losses(&self, base: f64) -> Collapsed {
-        let row = |row: &[f64]| -> Vec<f64> { row.iter().map(|x| -x).chain([-1.0]).collect() };
-        let rows: Vec<f64> = self.returns.chunks_exact(self.d).flat_map(row).collect();
+        let d = self.d;
+        let loss = move |row: &[f64], out: &mut [f64]| {
+            out.iter_mut().zip(row).for_each(|(out, x)| *out = -x);
+            out[d] = -1.0;
+        };
+        let rows = Made::where_they_are((&self.returns, d), d + 1, loss);
         let behind = |benchmark: &[f64]| benchmark.iter().map(|z| z - base).collect();
         let offsets = self.benchmark().map_or_else(|| vec![-base; self.n], behind);
         Collapsed::from_rows(self.d + 1, rows, offsets)
@@ -80,7 +85,10 @@ impl Portfolio {
     /// `f_i(theta) = 1 + (<x_i, theta> - z_i) / unit`: what one unit of money becomes in period i,
     /// for returns in that unit, 1 for fractions and 100 for percent.
     pub fn wealth(&self, unit: f64) -> Collapsed {
-        let rows: Vec<f64> = self.returns.iter().map(|x| x / unit).collect();
+        let share = move |row: &[f64], out: &mut [f64]| {
+            out.iter_mut().zip(row).for_each(|(out, x)| *out = x / unit);
+        };
+        let rows = Made::where_they_are((&self.returns, self.d), self.d, share);
         let ones = || vec![1.0; self.n];
         let offsets = self
             .benchmark()
@@ -98,8 +106,10 @@ impl Portfolio {
         self.blocks().max(
             || (),
             |(), j| {
-                let terms = self.row(j).iter().zip(&self.mean);
-                terms.map(|(x, m)| (self.weight(j) * x - m).powi(2)).sum::<f64>().sqrt()
+                self.with_row(j, |row| {
+                    let terms = row.iter().zip(&self.mean);
+                    terms.map(|(x, m)| (self.weight(j) * x - m).powi(2)).sum::<f64>().sqrt()
+                })
             },
         )
     }
@@ -119,7 +129,7 @@ impl Portfolio {
 }
 
 /// `(1/n) sum_i omega_i x_i`
-pub(super) fn mean(d: usize, rows: &[f64], weights: &[f64]) -> Vec<f64> {
+pub(super) fn mean(d: usize, rows: &RowData, weights: &[f64]) -> Vec<f64> {
     let n = rows.len() / d;
     let mut mean = vec![0.0; d];
     if n == 0 {
@@ -130,16 +140,27 @@ pub(super) fn mean(d: usize, rows: &[f64], weights: &[f64]) -> Vec<f64> {
         &mut mean,
         #[inline(always)]
         |range, partial| {
-            let own = &rows[range.start * d..range.end * d];
-            if weights.is_empty() {
-                return add_rows(d, own, partial);
-            }
-            for (i, row) in range.zip(own.chunks_exact(d)) {
-                axpy(weights[i], row, partial);
-            }
+            rows.visit(
+                d,
+                range,
+                #[inline(always)]
+                |range, own| {
+                    if weights.is_empty() {
+                        return add_rows(d, own, partial);
+                    }
+                    for (i, row) in range.zip(own.chunks_exact(d)) {
+                        axpy(weights[i], row, partial);
+                    }
+                },
+            );
         },
     );
     mean
+}
+
+/// [`mean`] of a column at hand.
+fn mean_of_numbers(numbers: &[f64], weights: &[f64]) -> Vec<f64> {
+    mean(1, &numbers.to_vec().into(), weights)
 }
 
 /// `sum += x_i` row after row, four at a time, so that the sum is read and written for each four.

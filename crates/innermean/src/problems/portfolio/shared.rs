@@ -38,12 +38,12 @@ impl Inner for SharedPortfolio<'_> {
 
     fn value(&self, theta: &[f64], _: usize, j: usize, out: &mut [f64]) {
         out[..theta.len()].copy_from_slice(theta);
-        out[theta.len()] = -dot(self.0.row(j), theta);
+        out[theta.len()] = -self.0.with_row(j, |row| dot(row, theta));
     }
 
     fn add_jac_t(&self, theta: &[f64], _: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
         axpy(c, &w[..theta.len()], out);
-        axpy(-c * w[theta.len()], self.0.row(j), out);
+        self.0.with_row(j, |row| axpy(-c * w[theta.len()], row, out));
     }
 
     fn passes(&self) -> Option<&dyn Passes> {
@@ -71,15 +71,15 @@ impl Passes for SharedPortfolio<'_> {}
 
 impl SharedForm for SharedPortfolio<'_> {
     fn pick(&self, i: usize, u: &[f64], out: &mut [f64]) {
-        out[0] = dot(self.0.row(i), &u[..self.0.d]) + u[self.0.d];
+        out[0] = self.0.with_row(i, |row| dot(row, &u[..self.0.d])) + u[self.0.d];
     }
 
     fn add_pick_t(&self, i: usize, w: &[f64], c: f64, out: &mut [f64]) {
-        axpy(c * w[0], self.0.row(i), &mut out[..self.0.d]);
+        self.0.with_row(i, |row| axpy(c * w[0], row, &mut out[..self.0.d]));
         out[self.0.d] += c * w[0];
     }
 
     fn pick_scale(&self, i: usize) -> f64 {
-        norm_squared(self.0.row(i)) + 1.0
+        self.0.with_row(i, norm_squared) + 1.0
     }
 }

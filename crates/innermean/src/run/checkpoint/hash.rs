@@ -6,6 +6,8 @@
 //! alone never have the same hash. It tells whether files are damaged or differ, not whether one
 //! is forged.
 
+use crate::model::row_data::RowData;
+
 /// A hash in the making.
 #[derive(Debug, Clone, Copy)]
 pub struct Hash {
@@ -46,6 +48,12 @@ impl Hash {
         for x in all {
             self.number(*x);
         }
+    }
+
+    /// Takes up the numbers of all rows of this width, as [`Self::numbers`] does.
+    pub(crate) fn rows(&mut self, width: usize, rows: &RowData) {
+        self.word(rows.len() as u64);
+        rows.each_row(width, |_, row| row.iter().for_each(|x| self.number(*x)));
     }
 
     /// Takes up bytes and how many they are.

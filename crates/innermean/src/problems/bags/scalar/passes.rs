@@ -50,7 +50,7 @@ impl Passes for Bags {
             },
         );
         self.averages_of(&sums, out);
-        Ok(())
+        self.groups.rows.check()
     }
 
     fn mean_jacobians(&self, theta: &[f64], out: &mut [f64]) -> Result<(), Lost> {
@@ -70,7 +70,7 @@ impl Passes for Bags {
             },
         );
         self.groups.reduce(d, &sums, out);
-        Ok(())
+        self.groups.rows.check()
     }
 
     /// In one sweep over the rows: the slopes of a row come with its link.
@@ -104,7 +104,7 @@ impl Passes for Bags {
             axpy(share, &sums[1..], &mut jacobians[i * d..(i + 1) * d]);
         }
         self.take_targets_off(f_bar);
-        Ok(())
+        self.groups.rows.check()
     }
 
     fn add_weighted_jac_t(&self, theta: &[f64], w: &[f64], out: &mut [f64]) -> Result<(), Lost> {
@@ -123,7 +123,7 @@ impl Passes for Bags {
                 }
             },
         );
-        Ok(())
+        self.groups.rows.check()
     }
 
     /// Averages and weighted Jacobians in one sweep over the rows.
@@ -154,7 +154,7 @@ impl Passes for Bags {
             },
         );
         self.averages_of(&sums, f_bar);
-        Ok(())
+        self.groups.rows.check()
     }
 
     /// In one sweep over the rows: gradients of links are added up before the dual of their group
@@ -216,6 +216,7 @@ impl Passes for Bags {
             );
         }
         out.copy_from_slice(&sum[..d]);
+        self.groups.rows.check()?;
         Ok(sum[d])
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Bags;
-use crate::linalg::vector::{add_weighted_rows, prefetch, sum, update_with};
+use crate::linalg::vector::{add_weighted_rows, sum, update_with};
 use crate::model::collapse::Collapsed;
 use crate::model::inner::{Facts, Fused, Inner, Passes};
 use crate::problems::bags::Link;
@@ -33,17 +33,18 @@ impl Inner for Bags {
     }
 
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
-        let link = self.link.value(self.score(self.row(i, j), theta));
+        let link = self.link.value(self.with_row(i, j, |row| self.score(row, theta)));
         out[0] = self.factor(i, j) * link - self.target(i);
     }
 
     fn add_jac_t(&self, theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
-        let row = self.row(i, j);
-        let slope = match self.link {
-            Link::Identity => 1.0,
-            link => link.slope(link.value(self.score(row, theta))),
-        };
-        self.add_row(c * w[0] * self.factor(i, j) * slope, row, out);
+        self.with_row(i, j, |row| {
+            let slope = match self.link {
+                Link::Identity => 1.0,
+                link => link.slope(link.value(self.score(row, theta))),
+            };
+            self.add_row(c * w[0] * self.factor(i, j) * slope, row, out);
+        });
     }
 
     fn passes(&self) -> Option<&dyn Passes> {
@@ -61,8 +62,7 @@ impl Fused for Bags {
     }
 
     fn prefetch(&self, i: usize, j: usize) {
-        let row = self.groups.row_at(self.groups.starts[i] + j);
-        prefetch(&self.groups.rows, row * self.groups.width, self.groups.width);
+        self.groups.prefetch(self.groups.starts[i] + j);
     }
 
     /// Without the target, which cancels.
@@ -75,9 +75,10 @@ impl Fused for Bags {
         _: &mut [f64],
         out: &mut [f64],
     ) {
-        let row = self.row(i, j);
-        let value = |theta: &[f64]| self.link.value(self.score(row, theta));
-        out[0] = self.factor(i, j) * (value(theta) - value(theta_ref));
+        self.with_row(i, j, |row| {
+            let value = |theta: &[f64]| self.link.value(self.score(row, theta));
+            out[0] = self.factor(i, j) * (value(theta) - value(theta_ref));
+        });
     }
 
     /// Both slopes first, so that the row is added once.
@@ -92,10 +93,12 @@ impl Fused for Bags {
         out: &mut [f64],
     ) {
         if self.link != Link::Identity {
-            let row = self.row(i, j);
-            let slope = |theta: &[f64]| self.link.slope(self.link.value(self.score(row, theta)));
-            let c = c * w[0] * self.factor(i, j);
-            self.add_row(c * (slope(theta) - slope(theta_ref)), row, out);
+            self.with_row(i, j, |row| {
+                let value = |theta: &[f64]| self.link.value(self.score(row, theta));
+                let slope = |theta: &[f64]| self.link.slope(value(theta));
+                let c = c * w[0] * self.factor(i, j);
+                self.add_row(c * (slope(theta) - slope(theta_ref)), row, out);
+            });
         }
     }
 

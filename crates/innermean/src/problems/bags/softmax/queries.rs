@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{MOST_CLASSES, SCORES, SoftmaxBags};
-use crate::linalg::vector::{axpy, dot, prefetch, update, update_with};
+use crate::linalg::vector::{axpy, dot, update, update_with};
 use crate::model::inner::{
     Bounds, Duals, Facts, Fused, Inner, Lost, Passes, gradient_in_two_passes,
     sampled_mean_jacobians,
@@ -32,25 +32,27 @@ impl Inner for SoftmaxBags {
 
     fn value(&self, theta: &[f64], i: usize, j: usize, out: &mut [f64]) {
         let place = self.groups.starts[i] + j;
-        self.of_row(theta, self.groups.row(place), out);
+        self.groups.with_row(place, |row| self.of_row(theta, row, out));
         let factor = self.groups.factor(place);
         update(out, |p| factor * p);
     }
 
     fn add_jac_t(&self, theta: &[f64], i: usize, j: usize, w: &[f64], c: f64, out: &mut [f64]) {
         let place = self.groups.starts[i] + j;
-        let (row, c) = (self.groups.row(place), c * self.groups.factor(place));
+        let c = c * self.groups.factor(place);
         let mut p = [0.0; MOST_CLASSES];
         let p = &mut p[..self.classes];
-        self.of_row(theta, row, p);
-        let inner = dot(p, w);
-        for (k, p) in p.iter().enumerate() {
-            let weight = c * p * (w[k] - inner);
-            axpy(weight, row, &mut out[k * row.len()..(k + 1) * row.len()]);
-            if self.groups.intercept {
-                out[self.penalised() + k] += weight;
+        self.groups.with_row(place, |row| {
+            self.of_row(theta, row, p);
+            let inner = dot(p, w);
+            for (k, p) in p.iter().enumerate() {
+                let weight = c * p * (w[k] - inner);
+                axpy(weight, row, &mut out[k * row.len()..(k + 1) * row.len()]);
+                if self.groups.intercept {
+                    out[self.penalised() + k] += weight;
+                }
             }
-        }
+        });
     }
 
     fn passes(&self) -> Option<&dyn Passes> {
@@ -64,8 +66,7 @@ impl Fused for SoftmaxBags {
     }
 
     fn prefetch(&self, i: usize, j: usize) {
-        let row = self.groups.row_at(self.groups.starts[i] + j);
-        prefetch(&self.groups.rows, row * self.groups.width, self.groups.width);
+        self.groups.prefetch(self.groups.starts[i] + j);
     }
 
     fn block_mean(
@@ -213,7 +214,7 @@ impl Passes for SoftmaxBags {
             },
         );
         self.groups.reduce(classes, &sums, out);
-        Ok(())
+        self.groups.rows.check()
     }
 
     /// In one sweep over the rows.
@@ -266,7 +267,7 @@ impl Passes for SoftmaxBags {
                 }
             },
         );
-        Ok(())
+        self.groups.rows.check()
     }
 
     /// Averages and weighted Jacobians in one sweep over the rows.
@@ -295,7 +296,7 @@ impl Passes for SoftmaxBags {
             },
         );
         self.groups.reduce(classes, &sums, f_bar);
-        Ok(())
+        self.groups.rows.check()
     }
 
     /// Group by group: its rows are near when its dual is known, and its probabilities are kept
@@ -361,6 +362,7 @@ impl Passes for SoftmaxBags {
             },
         );
         out.copy_from_slice(&sum[..d]);
+        self.groups.rows.check()?;
         Ok(sum[d])
     }
 }
