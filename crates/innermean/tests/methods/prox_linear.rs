@@ -10,8 +10,7 @@ use innermean::oracle::gradient_calls;
 use innermean::problems::bags::{Bags, Groups, Link};
 use innermean::{
     Absolute, AnyMethod, BoxConstraint, Choice, Driver, ElasticNet, L1, Listed, Merit, Method,
-    Objective, Oracle, Problem, Regularizer, Ridge, Ridged, Simplex, Solution, Square,
-    Stop,
+    Objective, Oracle, Problem, Regularizer, Ridge, Ridged, Simplex, Solution, Square, Stop,
 };
 
 use crate::support::toy::SoftplusUnits;
