@@ -203,6 +203,8 @@ class Draw:
         self.aim = str(rng.choice(["utility", "min-risk", "max-return", "max-sharpe"],
                                   p=[0.45, 0.25, 0.15, 0.15]))
         ratio = self.risk in ("variance", "semivariance", "absolute") and self.z is None
+        # Without a budget the ratio is that of all multiples, and refused.
+        ratio = ratio and self.sum is not None
         if self.aim == "max-sharpe" and not ratio:
             self.aim = "utility"
         if self.aim == "max-return" and self.risk_of(self.at) <= 0:

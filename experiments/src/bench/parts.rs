@@ -284,11 +284,11 @@ fn kernels(bench: &mut Bench) -> Result<()> {
 }
 
 fn growth(bench: &mut Bench) -> Result<()> {
-    // Doublings of each curve.
-    let doublings = if bench.sizes.contains(&Size::Large) { 5 } else { 1 };
+    // Processes for each point.
+    let repeats = if bench.sizes.contains(&Size::Large) { 5 } else { 1 };
     for curve in CURVES {
         eprintln!("growth: {}", curve.what);
-        let grown = growth::measure(*curve, OURS, doublings)?;
+        let grown = growth::measure(*curve, OURS, repeats)?;
         bench.claims.extend(grown.claims());
         bench.detail(&format!("growth in {}", curve.name), grown.table(), &grown)?;
     }

@@ -82,6 +82,23 @@ fn points_are_answers_from_the_least_risk_to_the_largest_return() {
 }
 
 #[test]
+fn weights_between_bounds_on_both_sides_reach_and_leave_them() {
+    let mut draws = Stream::new(43, 0);
+    let constraint = "sum-to-one=-0.1,0.3";
+    for (d, n) in [(7, 40), (15, 300)] {
+        let rows = market(&mut draws, n, d);
+        let mut task = task(&rows, d, Risk::Variance, Aim::Utility, constraint);
+        let frontier = task.frontier(30, &Solver::default(), None).expect("weights are bounded");
+        let name = format!("{n} x {d}");
+        assert_frontier(&name, &frontier, &rows, d, constraint);
+        for end in [-0.1, 0.3] {
+            let resting = |k: usize| frontier.points[k].theta.iter().filter(|x| **x == end).count();
+            assert!(resting(0) < resting(frontier.points.len() - 1), "{name}: {end}");
+        }
+    }
+}
+
+#[test]
 fn weights_without_bounds_have_a_frontier_that_goes_on() {
     let mut draws = Stream::new(42, 0);
     let rows = market(&mut draws, 60, 5);

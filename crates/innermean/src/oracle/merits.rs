@@ -65,8 +65,18 @@ impl Oracle<'_> {
         self.calls.merit += self.n_x as u64;
         self.rows += self.rows_of.merit * self.n_x as u64;
         let (problem, ell) = (self.problem, self.ell);
-        problem.duals(u, &mut out.w);
-        out.loss = problem.loss(u);
+        let mut loss = [0.0];
+        Blocks::new(self.n_x, MERIT * ell).fill_and_add(
+            ell,
+            &mut out.w,
+            1.0 / self.n_x as f64,
+            &mut loss,
+            |terms, w, loss| {
+                let own = terms.start * ell..terms.end * ell;
+                loss[0] += problem.merit.values_and_gradients(terms, &u[own], w);
+            },
+        );
+        out.loss = loss[0];
         if out.hessians.is_empty() {
             return;
         }

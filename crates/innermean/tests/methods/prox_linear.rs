@@ -5,11 +5,12 @@ use std::ops::Range;
 
 use innermean::draws::Stream;
 use innermean::merit::Bernoulli;
+use innermean::methods::prox_linear::ProxLinear;
 use innermean::oracle::gradient_calls;
 use innermean::problems::bags::{Bags, Groups, Link};
 use innermean::{
-    Absolute, AnyMethod, BoxConstraint, Choice, Driver, ElasticNet, L1, Merit, Objective, Problem,
-    Regularizer, Ridge, Ridged, Simplex, Solution, Square, Stop,
+    Absolute, AnyMethod, BoxConstraint, Choice, Driver, ElasticNet, L1, Listed, Merit, Method,
+    Objective, Oracle, Problem, Regularizer, Ridge, Ridged, Simplex, Solution, Square, Stop,
 };
 
 use crate::support::toy::SoftplusUnits;
@@ -266,4 +267,58 @@ fn fewer_samples_and_fresh_ones() {
     }
     let calls = run(0, 1, 3).calls;
     assert_eq!((calls.f, calls.jacobian), (3 * n + 6 * n / 8, 3 * n + 6 * n / 8));
+}
+
+/// Which samples are looked at depends on the outer iteration and the seed alone.
+#[test]
+fn stages_and_corrections_go_on_from_a_file_bit_for_bit() {
+    let (all, labels, _) = groups((30, 320, 6), 1e2, 8);
+    let problem = Problem {
+        inner: Bags::new(all, Link::Logistic),
+        merit: Bernoulli::new(labels).expect("proportions"),
+        regularizer: Ridge::from_weight(1e-3).expect("a weight"),
+    };
+    let start = [0.0; 6];
+    for (growing, correction) in [(0, 0), (2, 0), (0, 2), (2, 1)] {
+        let choice =
+            Choice { growing: Some(growing), correction: Some(correction), ..Choice::seeded(5) };
+        let method = ProxLinear::choose(&choice, &problem, &start).expect("it suits");
+        let run = |cut: Option<usize>| {
+            let mut oracle = Oracle::new(&problem);
+            let mut state = method.init(&mut oracle, &start);
+            for outer in 0..8 {
+                method.outer(&mut oracle, &mut state);
+                if cut == Some(outer) {
+                    let bytes = postcard::to_stdvec(&state).expect("a state serialises");
+                    state = postcard::from_bytes(&bytes).expect("and comes back");
+                }
+                method.inner(&mut oracle, &mut state);
+            }
+            (method.theta(&state).to_vec(), oracle.calls)
+        };
+        let whole = run(None);
+        assert!(whole.0.iter().all(|theta| theta.is_finite() && *theta != 0.0));
+        for cut in [0, 1, 3, 5, 7] {
+            assert_eq!(run(Some(cut)), whole, "{growing}, {correction}, cut at {cut}");
+        }
+    }
+}
+
+/// Averages of four rows leave the domain of a logarithm in nearly every step of their linear
+/// model: looks at it must not cost more than the snapshots that would tell more.
+#[test]
+fn looks_at_averages_of_few_samples_cost_less_than_snapshots() {
+    let (all, labels, _) = groups((1000, 4, 6), 1e2, 9);
+    let problem = Problem {
+        inner: Bags::new(all, Link::Logistic),
+        merit: Bernoulli::new(labels).expect("proportions"),
+        regularizer: Ridge::from_weight(1e-3).expect("a weight"),
+    };
+    let method = AnyMethod::named("prox-linear", &Choice::seeded(1), &problem, &[0.0; 6]);
+    let stop = Stop { tolerance: Some(1e-8), max_outer: Some(30), ..Stop::default() };
+    let driver = Driver { stop, ..Driver::default() };
+    let solution = method.expect("it suits").run(&driver, &problem, &[0.0; 6], &mut ());
+    let calls = solution.calls;
+    assert!(calls.f <= 16 * 4000, "{calls:?}");
+    assert!(calls.merit <= calls.f, "{calls:?}");
 }

@@ -7,6 +7,7 @@ use innermean::{Certificate, Inner, Portfolio, Status};
 
 use super::super::risk::mean_absolute_deviation;
 use super::super::{PortfolioTask, Risk};
+use super::path::Path;
 use crate::error::Error;
 use crate::run::{Solver, Start, Task, Watch};
 
@@ -64,6 +65,8 @@ pub(in super::super) struct Prober<'t> {
     pub(in super::super) task: &'t mut PortfolioTask,
     /// Where the task is that of a condensed market.
     condensed: Option<Condensed>,
+    /// Where points between others are found and proven without a run.
+    path: Option<Path>,
     solver: Solver,
     interrupt: Option<&'t AtomicBool>,
     begun: Instant,
@@ -82,6 +85,7 @@ impl<'t> Prober<'t> {
         interrupt: Option<&'t AtomicBool>,
     ) -> Self {
         let condensed = condensed.map(|n| Condensed::new(n, &task.portfolio));
+        let path = condensed.as_ref().and_then(|_| Path::new(task));
         let mut own = Solver::default();
         let tolerance = solver.stop.tolerance.unwrap_or(TOLERANCE);
         own.stop.tolerance = Some(tolerance.min(TOLERANCE));
@@ -89,6 +93,7 @@ impl<'t> Prober<'t> {
         Prober {
             task,
             condensed,
+            path,
             solver: own,
             interrupt,
             begun: Instant::now(),
@@ -137,6 +142,18 @@ impl<'t> Prober<'t> {
             }
             (None, None) => None,
         };
+        let is_between = place > 0 && place < self.probes.len();
+        if let (Some(path), Some(near), true) = (&self.path, &start, is_between) {
+            let tolerance = self.solver.stop.tolerance.unwrap_or(TOLERANCE);
+            if let Some(mut probe) = path.at(weight, near.clone(), self.task, tolerance) {
+                self.allow_for_condensing(&probe.theta, weight, &mut probe.certificate);
+                probe.lower = weight * probe.risk
+                    - probe.net
+                    - probe.certificate.gap.unwrap_or(f64::INFINITY);
+                self.probes.insert(place, probe);
+                return Ok(&self.probes[place]);
+            }
+        }
         self.task.weigh(weight)?;
         self.solver.stop.max_seconds = self.left();
         let start = if self.on_one_face(place) {

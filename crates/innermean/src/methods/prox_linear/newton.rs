@@ -17,6 +17,9 @@ const LAST_PROMISE: f64 = 1e-4;
 const ROUNDING: f64 = 1e-15;
 /// The least fall, for what the slope says.
 const SUFFICIENT_DECREASE: f64 = 1e-4;
+/// A model of an f that is not affine whose steps have to be shortened, at the end of a logarithm,
+/// is left once looks at it have cost this part of the next snapshot.
+const PART_OF_SNAPSHOT: f64 = 0.25;
 /// The shortest part of a step that is tried.
 const SHORTEST: f64 = 1e-9;
 
@@ -36,6 +39,9 @@ pub(super) fn minimise(
     x: &mut Vec<f64>,
 ) -> f64 {
     let d = oracle.d();
+    let snapshot = oracle.snapshot.total() as f64 / oracle.n_x() as f64;
+    let worthwhile =
+        if oracle.facts().affine { f64::INFINITY } else { PART_OF_SNAPSHOT * snapshot };
     x.copy_from_slice(&here.theta);
     let (mut u, mut merits) = (here.f_bar.clone(), here.merits.clone());
     let ridge = |x: &[f64]| 0.5 * rho * distance_squared(x, &here.theta);
@@ -109,7 +115,7 @@ pub(super) fn minimise(
         std::mem::swap(&mut u, &mut at);
         std::mem::swap(x, &mut try_x);
         std::mem::swap(&mut merits, &mut next);
-        if looks >= most {
+        if looks >= most || tau < 1.0 && looks as f64 >= worthwhile {
             return value - ridge(x);
         }
     }

@@ -207,6 +207,58 @@ impl SoftmaxBags {
         );
     }
 
+    /// Adds the sums of the probabilities of some rows to `sums`, and those of their gradients to
+    /// `out`, C rows of length d: of class c along the coefficients of class k > c, `-p_c p_k`
+    /// times the row. The rest follows, [`Self::complete`].
+    #[inline(always)]
+    fn add_jacobians(&self, theta: &[f64], range: Range<usize>, sums: &mut [f64], out: &mut [f64]) {
+        let (d, width) = (self.d(), self.groups.width);
+        let (mut p, mut weights) = ([0.0; SCORES], [0.0; TILE]);
+        self.groups.tiles(
+            range,
+            self.tile(),
+            #[inline(always)]
+            |rows, places| {
+                let len = places.len();
+                let (p, weights) = (&mut p[..len * self.classes], &mut weights[..len]);
+                self.probabilities(theta, rows, len, p);
+                self.add_sums(&places, p, sums);
+                for (c, out) in out.chunks_exact_mut(d).enumerate() {
+                    for k in c + 1..self.classes {
+                        weights.fill(-1.0);
+                        update_with(weights, &p[c * len..(c + 1) * len], |t, p| t * p);
+                        update_with(weights, &p[k * len..(k + 1) * len], |t, p| t * p);
+                        self.groups.weigh(&places, weights);
+                        add_weighted_rows(rows, weights, &mut out[k * width..(k + 1) * width]);
+                        if self.groups.intercept {
+                            out[self.penalised() + k] += sum(weights);
+                        }
+                    }
+                }
+            },
+        );
+    }
+
+    /// What [`Self::add_jacobians`] left out: a Jacobian is symmetric in its two classes, and adds
+    /// up to nothing over either.
+    fn complete(&self, jacobian: &mut [f64]) {
+        let (d, width, classes) = (self.d(), self.groups.width, self.classes);
+        let coordinates = |k: usize| {
+            let intercept = self.groups.intercept.then_some(self.penalised() + k);
+            (k * width..(k + 1) * width).chain(intercept)
+        };
+        for c in 0..classes {
+            for k in c + 1..classes {
+                for (to_c, to_k) in coordinates(c).zip(coordinates(k)) {
+                    let both = jacobian[c * d + to_k];
+                    jacobian[k * d + to_c] = both;
+                    jacobian[c * d + to_c] -= both;
+                    jacobian[k * d + to_k] -= both;
+                }
+            }
+        }
+    }
+
     /// The sums of the probabilities of some rows, added to `sums`.
     #[inline(always)]
     fn add_probabilities(&self, theta: &[f64], range: Range<usize>, sums: &mut [f64]) {

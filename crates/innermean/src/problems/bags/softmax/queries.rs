@@ -130,6 +130,25 @@ impl Fused for SoftmaxBags {
         );
     }
 
+    /// In one sweep: the Jacobian of a row is made of its probabilities.
+    fn block_mean_and_jacobian(
+        &self,
+        theta: &[f64],
+        i: usize,
+        js: Range<usize>,
+        _: &mut [f64],
+        mean: &mut [f64],
+        jacobian: &mut [f64],
+    ) {
+        let share = 1.0 / js.len() as f64;
+        mean.fill(0.0);
+        jacobian.fill(0.0);
+        self.add_jacobians(theta, self.groups.block_rows(i, &js), mean, jacobian);
+        self.complete(jacobian);
+        update(mean, |sum| share * sum);
+        update(jacobian, |sum| share * sum);
+    }
+
     /// Both weights of a row first, so that it is added once.
     fn add_block_jac_t_difference(
         &self,
@@ -196,6 +215,41 @@ impl Passes for SoftmaxBags {
         );
         self.groups.reduce(classes, &sums, out);
         self.groups.rows.check()
+    }
+
+    /// In one sweep over the rows.
+    fn means_and_jacobians(
+        &self,
+        theta: &[f64],
+        f_bar: &mut [f64],
+        jacobians: &mut [f64],
+    ) -> Result<(), Lost> {
+        let (classes, segments) = (self.classes, &self.groups.segments);
+        let size = classes * self.d();
+        // The sum of the probabilities, and that of their gradients.
+        let mut sums = vec![0.0; segments.len() * (classes + size)];
+        self.groups.blocks.fill(
+            classes + size,
+            &mut sums,
+            #[inline(always)]
+            |range, sums| {
+                let own = sums.chunks_exact_mut(classes + size);
+                for (segment, sums) in segments[range].iter().zip(own) {
+                    let (mean, jacobian) = sums.split_at_mut(classes);
+                    self.add_jacobians(theta, segment.rows.clone(), mean, jacobian);
+                }
+            },
+        );
+        f_bar.fill(0.0);
+        jacobians.fill(0.0);
+        for (segment, sums) in segments.iter().zip(sums.chunks_exact(classes + size)) {
+            let (i, share) = (segment.group, 1.0 / self.n_y(segment.group) as f64);
+            let (mean, jacobian) = sums.split_at(classes);
+            axpy(share, mean, &mut f_bar[i * classes..(i + 1) * classes]);
+            axpy(share, jacobian, &mut jacobians[i * size..(i + 1) * size]);
+        }
+        jacobians.chunks_exact_mut(size).for_each(|jacobian| self.complete(jacobian));
+        Ok(())
     }
 
     fn add_weighted_jac_t(&self, theta: &[f64], w: &[f64], out: &mut [f64]) -> Result<(), Lost> {
