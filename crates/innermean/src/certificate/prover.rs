@@ -44,9 +44,9 @@ const MOST_GAP: f64 = 1e-2;
 /// terms of the gap that is wanted.
 const MOST_GAP_WITH_KINKS: f64 = 10.0;
 /// For a large problem, the largest change of the objective at the last two points at which they
-/// are tried, in terms of the gap that is wanted: where g is strongly convex, so that duals as they
-/// are prove more with every step, and elsewhere.
-const MOST_PROGRESS_IF_STRONG: f64 = 0.01;
+/// are tried, in terms of the gap that is wanted: where duals as they are prove more with every step
+/// ([`Prover::improves`]), and elsewhere.
+const MOST_PROGRESS_IF_IMPROVING: f64 = 0.01;
 const MOST_PROGRESS: f64 = 100.0;
 /// Gram matrices of at most this many products take less than a millisecond, and are made at every
 /// point close to the optimum; in twice the precision, fewer.
@@ -328,15 +328,16 @@ impl<'p> Prover<'p> {
         self.products() > FEW_PRODUCTS
     }
 
-    /// Whether g is strongly convex along every coordinate.
-    fn is_strong(&self) -> bool {
-        let parts = self.ground.parts.as_ref();
-        parts.is_some_and(|g| g.parts.iter().all(|part| part.l2 > 0.0))
+    /// Whether duals as they are prove more with every step: g is strongly convex along every
+    /// coordinate, or has a kink along every one, so that duals that are scaled are feasible.
+    fn improves(&self) -> bool {
+        let Some(g) = &self.ground.parts else { return false };
+        g.parts.iter().all(|part| part.l2 > 0.0) || g.parts.iter().all(|part| part.l1 > 0.0)
     }
 
     /// Whether the objective changes so little that the point may well be as good as is wanted.
     fn has_settled(&self, evidence: &Evidence<'_>) -> bool {
-        let most = if self.is_strong() { MOST_PROGRESS_IF_STRONG } else { MOST_PROGRESS };
+        let most = if self.improves() { MOST_PROGRESS_IF_IMPROVING } else { MOST_PROGRESS };
         evidence.progress <= most * evidence.wanted * evidence.scale
     }
 
@@ -381,15 +382,18 @@ impl<'p> Prover<'p> {
         Some(Bound::new(bound.excess, rounding, bound.floor, None))
     }
 
-    /// Whether duals alone may do, so that no Hessian is made yet: it would be dear, and is not
-    /// known; g is strongly convex, so that duals as they are prove more with every step; and the
-    /// objective still changes.
-    pub(crate) fn spares_hessian(&self, known: Option<&[f64]>, progress: f64, target: f64) -> bool {
+    /// Whether duals alone do, or may do, so that no Hessian is made yet: it would be dear, and is
+    /// not known; and either duals prove enough as they are, or they prove more with every step
+    /// and the objective still changes.
+    pub(crate) fn spares_hessian(&self, known: Option<&[f64]>, evidence: &Evidence<'_>) -> bool {
         let unknown = known.is_none() && matches!(self.hessian, Lazy::Unmade);
-        unknown
-            && self.is_strong()
-            && self.is_large()
-            && progress > MOST_PROGRESS_IF_STRONG * target
+        if !unknown || !self.is_large() {
+            return false;
+        }
+        let target = evidence.wanted * evidence.scale;
+        let changes = evidence.progress > MOST_PROGRESS_IF_IMPROVING * target;
+        self.improves() && changes
+            || self.by_duals(evidence, &OnceCell::new(), None, None).gap <= target
     }
 
     /// Makes the Hessian, unless that has been tried: from `F''` as

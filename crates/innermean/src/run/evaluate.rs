@@ -326,10 +326,6 @@ impl<'p> Evaluator<'p> {
         let [last, before] = self.memory.last;
         let progress = (here.objective - last).abs().max((last - before).abs());
         self.memory.last = [here.objective, last];
-        let target = self.tolerance * scale;
-        if matched && !self.prover.spares_hessian(known.gram, progress, target) {
-            self.prover.make_hessian(known.gram);
-        }
         here.rounding = self.prover.ground.objective_error(point, w);
         let evidence = Evidence {
             point,
@@ -341,6 +337,9 @@ impl<'p> Evaluator<'p> {
             wanted: self.tolerance,
             progress,
         };
+        if matched && !self.prover.spares_hessian(known.gram, &evidence) {
+            self.prover.make_hessian(known.gram);
+        }
         let exact;
         (here.bound, here.measure, exact) = self.prover.prove(evidence);
         match exact {
