@@ -30,7 +30,7 @@ pub struct Collapsed {
     rows: Matrix,
     /// `bbar_i`
     offsets: Vec<f64>,
-    /// Of the data that the rows stand for ([`Facts::roundings`])
+    /// Of the data that the rows stand for ([`Facts::roundings`](crate::Facts::roundings))
     #[serde(default)]
     roundings: u32,
     /// `max_i |Abar_i|` (Frobenius), once asked for
@@ -91,7 +91,7 @@ impl Collapsed {
     }
 
     /// The same where the rows stand for other data, whose mean products theirs may be off by so
-    /// many roundings ([`Facts::roundings`]).
+    /// many roundings ([`Facts::roundings`](crate::Facts::roundings)).
     #[must_use]
     pub fn with_roundings(self, roundings: u32) -> Self {
         Collapsed { roundings, ..self }

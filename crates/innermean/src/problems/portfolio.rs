@@ -66,7 +66,7 @@ const FEW_PRODUCTS: f64 = 2e8;
 struct Moved {
     /// m
     mean: Vec<f64>,
-    /// [`Facts::roundings`]
+    /// [`Facts::roundings`](crate::Facts::roundings)
     roundings: u32,
 }
 
