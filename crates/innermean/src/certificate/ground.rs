@@ -41,6 +41,10 @@ impl<'p> Ground<'p> {
         self.sizes.get_or_init(|| Sizes::new(self.problem.inner, Some(variances)));
     }
 
+    pub(crate) fn has_sizes(&self) -> bool {
+        self.sizes.get().is_some()
+    }
+
     pub(crate) fn sizes(&self) -> &Sizes {
         self.sizes.get_or_init(|| {
             let f = self.problem.inner;

@@ -66,6 +66,7 @@ enum Lazy {
 pub(crate) struct Prover<'p> {
     pub(crate) ground: Ground<'p>,
     hessian: Lazy,
+    was_sized: bool,
     /// The coordinates along which g is a straight line.
     free: Vec<(usize, f64)>,
     balance: Option<Balance>,
@@ -144,6 +145,7 @@ impl<'p> Prover<'p> {
         Prover {
             ground,
             hessian,
+            was_sized: false,
             balances_classes: class_balance::applies(problem, &free),
             free,
             balance: None,
@@ -382,18 +384,14 @@ impl<'p> Prover<'p> {
         Some(Bound::new(bound.excess, rounding, bound.floor, None))
     }
 
-    /// Whether duals alone do, or may do, so that no Hessian is made yet: it would be dear, and is
-    /// not known; and either duals prove enough as they are, or they prove more with every step
-    /// and the objective still changes.
-    pub(crate) fn spares_hessian(&self, known: Option<&[f64]>, evidence: &Evidence<'_>) -> bool {
+    /// Whether duals alone may do, so that no Hessian is made yet: it would be dear, and is not
+    /// known; duals as they are prove more with every step; and the objective still changes.
+    pub(crate) fn spares_hessian(&self, known: Option<&[f64]>, progress: f64, target: f64) -> bool {
         let unknown = known.is_none() && matches!(self.hessian, Lazy::Unmade);
-        if !unknown || !self.is_large() {
-            return false;
-        }
-        let target = evidence.wanted * evidence.scale;
-        let changes = evidence.progress > MOST_PROGRESS_IF_IMPROVING * target;
-        self.improves() && changes
-            || self.by_duals(evidence, &OnceCell::new(), None, None).gap <= target
+        unknown
+            && self.improves()
+            && self.is_large()
+            && progress > MOST_PROGRESS_IF_IMPROVING * target
     }
 
     /// Makes the Hessian, unless that has been tried: from `F''` as
@@ -401,14 +399,16 @@ impl<'p> Prover<'p> {
     /// method has it.
     pub(crate) fn make_hessian(&mut self, known: Option<&[f64]>) {
         if matches!(self.hessian, Lazy::Unmade) {
+            self.was_sized = self.ground.has_sizes();
             self.hessian =
                 quadratic::hessian(&self.ground, known).map_or(Lazy::Impossible, Lazy::Made);
         }
     }
 
-    /// Whether that has been tried.
-    pub(crate) fn has_looked(&self) -> bool {
-        !matches!(self.hessian, Lazy::Unmade)
+    /// Whether that has been tried, and whether sizes of columns were known before: else they come
+    /// from the Hessian.
+    pub(crate) fn has_looked(&self) -> (bool, bool) {
+        (!matches!(self.hessian, Lazy::Unmade), self.was_sized)
     }
 
     /// `P(theta)` in twice the precision, where that is at hand and double precision, off by

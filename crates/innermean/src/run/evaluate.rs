@@ -102,8 +102,8 @@ pub(crate) struct Memory {
     due: u64,
     /// The last slope that balancing against an intercept has seen.
     steepness: f64,
-    /// Whether a Hessian of F has been asked for.
-    hessian: bool,
+    /// Whether a Hessian of F has been asked for, and whether sizes of columns were known before.
+    hessian: (bool, bool),
 }
 
 /// Evaluates points of one problem, in buffers of its own.
@@ -169,7 +169,7 @@ impl<'p> Evaluator<'p> {
                 asked: 0,
                 due: 1,
                 steepness: 0.0,
-                hessian: false,
+                hessian: (false, false),
             },
             f_bar: vec![0.0; size],
             w: vec![0.0; size],
@@ -196,7 +196,11 @@ impl<'p> Evaluator<'p> {
     pub(crate) fn remember(&mut self, memory: Memory) -> bool {
         let Prover { asked, due, steepness, .. } = &mut self.prover;
         (*asked, *due, *steepness) = (memory.asked, memory.due, memory.steepness);
-        if memory.hessian {
+        let (is_made, was_sized) = memory.hessian;
+        if is_made {
+            if was_sized {
+                self.prover.ground.sizes();
+            }
             self.prover.make_hessian(None);
         }
         let fits = memory.stationarity.is_of(self.gradient.len());
@@ -326,6 +330,10 @@ impl<'p> Evaluator<'p> {
         let [last, before] = self.memory.last;
         let progress = (here.objective - last).abs().max((last - before).abs());
         self.memory.last = [here.objective, last];
+        let target = self.tolerance * scale;
+        if matched && !self.prover.spares_hessian(known.gram, progress, target) {
+            self.prover.make_hessian(known.gram);
+        }
         here.rounding = self.prover.ground.objective_error(point, w);
         let evidence = Evidence {
             point,
@@ -337,9 +345,6 @@ impl<'p> Evaluator<'p> {
             wanted: self.tolerance,
             progress,
         };
-        if matched && !self.prover.spares_hessian(known.gram, &evidence) {
-            self.prover.make_hessian(known.gram);
-        }
         let exact;
         (here.bound, here.measure, exact) = self.prover.prove(evidence);
         match exact {
