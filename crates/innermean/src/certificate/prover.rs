@@ -66,7 +66,9 @@ enum Lazy {
 pub(crate) struct Prover<'p> {
     pub(crate) ground: Ground<'p>,
     hessian: Lazy,
-    was_sized: bool,
+    /// Once a Hessian has been tried, whether sizes of columns were known before: else they come
+    /// from it.
+    pub(crate) looked: Option<bool>,
     /// The coordinates along which g is a straight line.
     free: Vec<(usize, f64)>,
     balance: Option<Balance>,
@@ -145,7 +147,7 @@ impl<'p> Prover<'p> {
         Prover {
             ground,
             hessian,
-            was_sized: false,
+            looked: None,
             balances_classes: class_balance::applies(problem, &free),
             free,
             balance: None,
@@ -399,16 +401,10 @@ impl<'p> Prover<'p> {
     /// method has it.
     pub(crate) fn make_hessian(&mut self, known: Option<&[f64]>) {
         if matches!(self.hessian, Lazy::Unmade) {
-            self.was_sized = self.ground.has_sizes();
+            self.looked = Some(self.ground.has_sizes());
             self.hessian =
                 quadratic::hessian(&self.ground, known).map_or(Lazy::Impossible, Lazy::Made);
         }
-    }
-
-    /// Whether that has been tried, and whether sizes of columns were known before: else they come
-    /// from the Hessian.
-    pub(crate) fn has_looked(&self) -> (bool, bool) {
-        (!matches!(self.hessian, Lazy::Unmade), self.was_sized)
     }
 
     /// `P(theta)` in twice the precision, where that is at hand and double precision, off by

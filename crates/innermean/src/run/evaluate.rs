@@ -102,8 +102,8 @@ pub(crate) struct Memory {
     due: u64,
     /// The last slope that balancing against an intercept has seen.
     steepness: f64,
-    /// Whether a Hessian of F has been asked for, and whether sizes of columns were known before.
-    hessian: (bool, bool),
+    /// Of a Hessian of F that has been asked for: whether sizes of columns were known before.
+    hessian: Option<bool>,
 }
 
 /// Evaluates points of one problem, in buffers of its own.
@@ -169,7 +169,7 @@ impl<'p> Evaluator<'p> {
                 asked: 0,
                 due: 1,
                 steepness: 0.0,
-                hessian: (false, false),
+                hessian: None,
             },
             f_bar: vec![0.0; size],
             w: vec![0.0; size],
@@ -189,15 +189,14 @@ impl<'p> Evaluator<'p> {
     /// What the next evaluation depends on beside the problem.
     pub(crate) fn memory(&self) -> Memory {
         let Prover { asked, due, steepness, .. } = self.prover;
-        Memory { asked, due, steepness, hessian: self.prover.has_looked(), ..self.memory.clone() }
+        Memory { asked, due, steepness, hessian: self.prover.looked, ..self.memory.clone() }
     }
 
     /// Goes on from where another evaluator ended; false if that was not of this problem.
     pub(crate) fn remember(&mut self, memory: Memory) -> bool {
         let Prover { asked, due, steepness, .. } = &mut self.prover;
         (*asked, *due, *steepness) = (memory.asked, memory.due, memory.steepness);
-        let (is_made, was_sized) = memory.hessian;
-        if is_made {
+        if let Some(was_sized) = memory.hessian {
             if was_sized {
                 self.prover.ground.sizes();
             }
