@@ -17,7 +17,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// let returns = Arc::new(vec![1.0, 0.2, -0.6, 0.1, 0.5, -0.1]);
 /// let whole = Portfolio::new(2, returns.clone())?;
 /// // The same memory, read as three rows of two.
-/// assert_eq!(whole.returns().as_ptr(), returns.as_ptr());
+/// assert_eq!(whole.returns().held().map(<[f64]>::as_ptr), Some(returns.as_ptr()));
 /// # Ok::<(), innermean::InvalidSetting>(())
 /// ```
 #[derive(Clone)]
