@@ -177,11 +177,11 @@ pub(crate) fn read(
     // Packed numbers may be fewer than their header promises: otherwise memory is taken as they
     // come.
     let mut values: Vec<f64> = Vec::new();
-    let mut done = 0;
+    let (mut done, mut piece) = (0, Vec::new());
     while left > 0 {
-        let bytes = PIECE.min(left);
-        header.read_numbers(input, bytes, &mut values, file)?;
-        left -= bytes;
+        piece.resize(PIECE.min(left), 0);
+        header.read_numbers(input, &mut piece, &mut values, file)?;
+        left -= piece.len();
         if by_columns {
             scatter(&values, done, rows, &mut matrix);
             done += values.len();
@@ -201,22 +201,21 @@ impl Header {
         self.by_columns && matches!(self.shape[..], [rows, columns] if rows > 1 && columns > 1)
     }
 
-    /// Appends the numbers of the next `count` bytes.
+    /// Appends the numbers of the next bytes, which fill `bytes`.
     fn read_numbers(
         &self,
         input: &mut dyn Read,
-        count: usize,
+        bytes: &mut [u8],
         values: &mut Vec<f64>,
         file: &str,
     ) -> Result<(), ReadError> {
         let size = self.kind.size();
-        let mut bytes = vec![0; count];
-        input.read_exact(&mut bytes).map_err(|source| unreadable(file, source))?;
+        input.read_exact(bytes).map_err(|source| unreadable(file, source))?;
         if self.big_endian {
             bytes.chunks_exact_mut(size).for_each(<[u8]>::reverse);
         }
-        make_room(values, count / size, file)?;
-        if self.kind.convert(&bytes, values) {
+        make_room(values, bytes.len() / size, file)?;
+        if self.kind.convert(bytes, values) {
             return Ok(());
         }
         let advice = "save it as float64, or leave such columns out";
@@ -274,10 +273,11 @@ impl<'a> Pieces<'a> {
         let size = self.header.kind.size();
         let mut left = rows * self.columns.unwrap_or(1) * size;
         let mut values = Vec::with_capacity(left / size);
+        let mut piece = Vec::new();
         while left > 0 {
-            let bytes = PIECE.min(left);
-            self.header.read_numbers(&mut self.input, bytes, &mut values, &self.file)?;
-            left -= bytes;
+            piece.resize(PIECE.min(left), 0);
+            self.header.read_numbers(&mut self.input, &mut piece, &mut values, &self.file)?;
+            left -= piece.len();
         }
         self.done += rows;
         Ok(Array { rows, columns: self.columns, values })

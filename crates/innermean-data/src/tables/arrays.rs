@@ -1,6 +1,7 @@
 //! Tables from files whose columns are numbers or texts already, so that nothing has to be parsed.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use crate::error::{Place, ReadError};
 use crate::formats::npy::{Array, zeros};
@@ -122,8 +123,13 @@ pub(crate) fn table_of(source: &mut dyn ColumnSource, chosen: &Chosen) -> Result
         .collect();
     let whole = if d > 0 { source.take(&features)? } else { Some(Vec::new()) };
     if let Some(values) = whole {
-        for (at, &value) in values.iter().enumerate().filter(|(_, value)| !value.is_finite()) {
-            look_at(value, &mut gaps, || place(source, at / d, features[at % d]))?;
+        for (row, numbers) in values.chunks_exact(d.max(1)).enumerate() {
+            if numbers.iter().fold(true, |are_finite, x| are_finite & x.is_finite()) {
+                continue;
+            }
+            for (&value, &column) in numbers.iter().zip(&features) {
+                look_at(value, &mut gaps, || place(source, row, column))?;
+            }
         }
         table.values = values;
     } else {
@@ -152,9 +158,16 @@ pub(crate) fn table_of(source: &mut dyn ColumnSource, chosen: &Chosen) -> Result
 pub(crate) fn narrowed(mut values: Vec<f64>, width: usize, columns: &[usize]) -> Vec<f64> {
     if columns.len() < width {
         let rows = values.len() / width;
+        // Neighbours move together.
+        let runs: Vec<Range<usize>> = columns
+            .chunk_by(|column, next| column + 1 == *next)
+            .map(|run| run[0]..run[0] + run.len())
+            .collect();
+        let mut end = 0;
         for row in 0..rows {
-            for (k, column) in columns.iter().enumerate() {
-                values[row * columns.len() + k] = values[row * width + column];
+            for run in &runs {
+                values.copy_within(row * width + run.start..row * width + run.end, end);
+                end += run.len();
             }
         }
         values.truncate(rows * columns.len());

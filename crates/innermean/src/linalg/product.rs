@@ -27,19 +27,19 @@ pub fn product(rows: &[f64], d: usize, b: &[f64], k: usize, out: &mut [f64]) {
         k,
         out,
         #[inline(always)]
-        |_, _| {},
+        |_, _, _| {},
     );
 }
 
-/// [`product`] with a look at every number of the rows while it is near: `look(r, part)` is called
-/// for all parts of every row.
+/// [`product`] with a look at every number of the rows while it is near: `look(r, columns, out)` is
+/// called for all parts of every row, and may add to its row of the product.
 pub(crate) fn product_and_look(
     rows: &[f64],
     d: usize,
     b: &[f64],
     k: usize,
     out: &mut [f64],
-    look: impl Fn(usize, &[f64]) + Sync,
+    look: impl Fn(usize, Range<usize>, &mut [f64]) + Sync,
 ) {
     let n = out.len() / k.max(1);
     assert!(
@@ -63,7 +63,7 @@ pub(crate) fn product_and_look(
                 k,
                 out,
                 #[inline(always)]
-                |r, part| look(first + r, part),
+                |r, columns, out| look(first + r, columns, out),
             );
         },
     );
@@ -77,7 +77,7 @@ fn block(
     panels: &Panels,
     k: usize,
     out: &mut [f64],
-    look: impl Fn(usize, &[f64]),
+    look: impl Fn(usize, Range<usize>, &mut [f64]),
 ) {
     out.fill(0.0);
     let n = out.len() / k.max(1);
@@ -99,7 +99,8 @@ fn block(
                 }
             }
             for i in r..n.min(r + HEIGHT) {
-                look(i, &rows[i * d + stretch..i * d + d.min(stretch + ROWS_PER_STRETCH)]);
+                let columns = stretch..d.min(stretch + ROWS_PER_STRETCH);
+                look(i, columns, &mut out[i * k..(i + 1) * k]);
             }
         }
     }

@@ -22,6 +22,12 @@ use crate::model::row_data::RowData;
 use crate::model::setting::InvalidSetting;
 use crate::run::Solution;
 
+use self::columns::{Columns, Spread};
+pub use self::standard::Standard;
+
+mod columns;
+mod standard;
+
 /// The units of z, one size and one center for each feature; none of either if theta is taken as it
 /// is.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -66,23 +72,9 @@ impl Scaling {
 
     /// The units that rows of d features need, if they need others than their own.
     fn needed(rows: &RowData, d: usize, width: usize, intercept: bool) -> Self {
-        let n = (rows.len() / width) as f64;
-        let mut centers = vec![0.0; d];
-        let each = |visit: &mut dyn FnMut(usize, f64)| {
-            rows.each_row(width, |_, row| {
-                row[..d].iter().enumerate().for_each(|(l, x)| visit(l, *x));
-            });
-        };
-        let first = rows.with(width, 0..1, <[f64]>::to_vec);
-        let mut is_constant = vec![true; d];
-        if intercept {
-            each(&mut |l, x| centers[l] += x / n);
-        }
-        let mut squares = vec![0.0; d];
-        each(&mut |l, x| {
-            squares[l] += (x - centers[l]).powi(2) / n;
-            is_constant[l] &= x == first[l];
-        });
+        let columns = Columns { rows, width };
+        let first = rows.with(width, 0..1, |row| row[..d].to_vec());
+        let Spread { mut centers, squares, is_constant } = columns.spread(&first, intercept);
         let mut sizes: Vec<f64> = squares.iter().map(|square| square.sqrt()).collect();
         for (l, (size, center)) in sizes.iter_mut().zip(&mut centers).enumerate() {
             if is_constant[l] && intercept {
@@ -98,21 +90,19 @@ impl Scaling {
             *size = power_of_two_near(*size);
             *center = (*center / *size).round() * *size;
         }
-        let mut are_exact = vec![true; d];
-        each(&mut |l, x| are_exact[l] &= is_constant[l] || is_exact(x, centers[l]));
-        for (center, is_exact) in centers.iter_mut().zip(are_exact) {
-            if !is_exact {
-                *center = 0.0;
-            }
-        }
         let (least, most) = sizes
             .iter()
             .fold((f64::INFINITY, 0.0_f64), |(a, b), size| (a.min(*size), b.max(*size)));
-        let far = centers
-            .iter()
-            .zip(&sizes)
-            .any(|(center, size)| center.abs() > CENTRED_DEVIATIONS * size);
-        if most <= SIMILAR_SCALES * least && !far {
+        let are_similar = most <= SIMILAR_SCALES * least;
+        let is_far = |(center, size): (&f64, &f64)| center.abs() > CENTRED_DEVIATIONS * size;
+        if are_similar && !centers.iter().zip(&sizes).any(is_far) {
+            return Scaling::default();
+        }
+        let inexact = columns.inexact(&centers);
+        for (center, _) in centers.iter_mut().zip(inexact).filter(|(_, inexact)| *inexact) {
+            *center = 0.0;
+        }
+        if are_similar && !centers.iter().zip(&sizes).any(is_far) {
             return Scaling::default();
         }
         if !intercept {
@@ -254,66 +244,9 @@ impl Scaling {
     }
 }
 
-/// What was taken off each feature, and what it was divided by: 1 for a feature that is always the
-/// same.
-#[derive(Debug, Clone)]
-pub struct Standard {
-    /// The means.
-    pub means: Vec<f64>,
-    /// The deviations.
-    pub deviations: Vec<f64>,
-    /// Features that are always the same.
-    pub constant: Vec<usize>,
-}
-
-/// Of the size of a feature's mean: what rounding leaves of a constant.
-const NO_DEVIATION: f64 = 1e-12;
-
-impl Standard {
-    /// Brings rows of d features to mean 0 and deviation 1, in place: random starts and a ridge
-    /// mean the same for each then. Rounded, so that the problem is another one.
-    ///
-    /// # Errors
-    /// The number of a feature whose numbers are too large to be squared.
-    pub fn of_rows(rows: &mut [f64], d: usize) -> Result<Self, usize> {
-        let n = (rows.len() / d) as f64;
-        let mut means = vec![0.0; d];
-        each(rows, d, |l, x| means[l] += *x / n);
-        let mut squares = vec![0.0; d];
-        each(rows, d, |l, x| squares[l] += (*x - means[l]) * (*x - means[l]) / n);
-        let mut deviations: Vec<f64> = squares.iter().map(|square| square.sqrt()).collect();
-        if let Some(l) = deviations.iter().position(|deviation| !deviation.is_finite()) {
-            return Err(l);
-        }
-        let constant: Vec<usize> = (0..d)
-            .filter(|&l| deviations[l] <= NO_DEVIATION * means[l].abs() || deviations[l] == 0.0)
-            .collect();
-        for &l in &constant {
-            deviations[l] = 1.0;
-        }
-        each(rows, d, |l, x| *x = (*x - means[l]) / deviations[l]);
-        Ok(Standard { means, deviations, constant })
-    }
-}
-
-/// Whether `x - center` is a number of double precision.
-fn is_exact(x: f64, center: f64) -> bool {
-    let difference = x - center;
-    let shadow = difference - x;
-    (x - (difference - shadow)) - (center + shadow) == 0.0
-}
-
-/// `visit(l, number)` for every number, l its column.
-fn each(rows: &mut [f64], d: usize, mut visit: impl FnMut(usize, &mut f64)) {
-    for row in rows.chunks_exact_mut(d) {
-        for (l, x) in row.iter_mut().enumerate() {
-            visit(l, x);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::columns::is_exact;
     use super::*;
 
     #[test]
@@ -377,6 +310,28 @@ mod tests {
         let mut same = RowData::from(rows.to_vec());
         assert!(!Scaling::of_rows(&mut same, 2, true).is_on());
         assert_eq!(*same.numbers(), rows);
+    }
+
+    /// Where the first row is far from all others, and their spread small beside their distance from
+    /// zero.
+    #[test]
+    fn sizes_are_those_of_the_textbook() {
+        let number = |i: usize| ((i * 7919 + 13) % 1000) as f64 / 999.0 - 0.5;
+        let rows: Vec<f64> = (0..3000)
+            .flat_map(|i| {
+                let first = if i == 0 { 1e9 } else { 0.0 };
+                [number(i) + first, 1e6 + 100.0 * number(i + 1), 1e-3 * number(i + 2)]
+            })
+            .collect();
+        let n = 3000.0;
+        let scaling = Scaling::of_rows(&mut RowData::from(rows.clone()), 3, true);
+        for l in 0..3 {
+            let column = || rows.iter().skip(l).step_by(3);
+            let mean = column().sum::<f64>() / n;
+            let variance = column().map(|x| (x - mean).powi(2)).sum::<f64>() / n;
+            assert_eq!(scaling.sizes[l], power_of_two_near(variance.sqrt()), "column {l}");
+            assert!((scaling.centers[l] - mean).abs() <= scaling.sizes[l], "column {l}");
+        }
     }
 
     /// Other rows come to the units of those that they were found from.

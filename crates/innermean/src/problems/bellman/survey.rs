@@ -5,12 +5,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::linalg::blocks::Blocks;
 use crate::linalg::product::product_and_look;
-use crate::linalg::vector::{LANES, norm_squared};
+use crate::linalg::vector::{LANES, dot, norm_squared};
 
 /// What a pass over P finds.
 pub(super) struct Survey {
     /// `sum_j P_ij Psi_j`, S rows of d
     pub(super) expected: Vec<f64>,
+    /// `sum_j P_ij r_ij`, or the rewards of the states
+    pub(super) rewards: Vec<f64>,
     /// The first row that is no distribution.
     pub(super) suspect: Option<usize>,
 }
@@ -19,32 +21,43 @@ pub(super) struct Survey {
 /// decimals.
 pub(super) const ROW_SUM: f64 = 1e-9;
 
-/// `P (Psi, 1)`: the last column is that of the sums.
-pub(super) fn survey(d: usize, features: &[f64], transitions: &[f64]) -> Survey {
+/// `P (Psi, 1)` with a column behind it for the rewards: that before it is of the sums.
+pub(super) fn survey(d: usize, features: &[f64], transitions: &[f64], rewards: &[f64]) -> Survey {
     let states = features.len() / d;
-    let mut with_ones = Vec::with_capacity(states * (d + 1));
+    let (width, of_pairs) = (d + 2, rewards.len() > states);
+    let mut with_ones = Vec::with_capacity(states * width);
     for psi in features.chunks_exact(d) {
         with_ones.extend_from_slice(psi);
-        with_ones.push(1.0);
+        with_ones.extend([1.0, 0.0]);
     }
-    let mut found = vec![0.0; states * (d + 1)];
+    let mut found = vec![0.0; states * width];
     let negative = AtomicUsize::new(usize::MAX);
     product_and_look(
         transitions,
         states,
         &with_ones,
-        d + 1,
+        width,
         &mut found,
         #[inline(always)]
-        |i, part| {
+        |i, next, found| {
+            let own = i * states + next.start..i * states + next.end;
+            let part = &transitions[own.clone()];
             if extreme(part, |least, p| if p < least { p } else { least }) < 0.0 {
                 negative.fetch_min(i, Ordering::Relaxed);
             }
+            if of_pairs {
+                found[d + 1] += dot(part, &rewards[own]);
+            }
         },
     );
+    let rewards = if of_pairs {
+        found.chunks_exact(width).map(|found| found[d + 1]).collect()
+    } else {
+        rewards.to_vec()
+    };
     let mut expected = Vec::with_capacity(states * d);
     let mut suspect = Some(negative.into_inner()).filter(|i| *i < states);
-    for (i, found) in found.chunks_exact(d + 1).enumerate() {
+    for (i, found) in found.chunks_exact(width).enumerate() {
         expected.extend_from_slice(&found[..d]);
         // Sums of what is no number are no number.
         let sound = (found[d] - 1.0).abs() <= ROW_SUM;
@@ -52,7 +65,7 @@ pub(super) fn survey(d: usize, features: &[f64], transitions: &[f64]) -> Survey 
             suspect = Some(i);
         }
     }
-    Survey { expected, suspect }
+    Survey { expected, rewards, suspect }
 }
 
 /// `max_ij |Psi_i| + discount S P_ij |Psi_j|`
