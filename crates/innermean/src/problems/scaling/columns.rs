@@ -25,9 +25,9 @@ impl Columns<'_> {
         Blocks::new(self.rows.len() / self.width, self.width)
     }
 
-    /// With the first row as the origin one pass is enough: it is one of the n, so that `(mean -
-    /// first)^2` is at most n times the variance, and enough digits are left of `mean (x - first)^2
-    /// - (mean - first)^2`.
+    /// With the first row as the origin one pass is enough: it is one of the n, so that
+    /// `(mean - first)^2` is at most n times the variance, and many digits are left of
+    /// `mean (x - first)^2 - (mean - first)^2`.
     pub(super) fn spread(&self, first: &[f64], intercept: bool) -> Spread {
         let d = first.len();
         let n = (self.rows.len() / self.width) as f64;
