@@ -76,7 +76,7 @@ fn a_log_that_is_read_once_has_the_answer_of_its_rows() {
         "--lambda 0.7",
         "--weight-column none --lambda 1 --ratio-column ratio --intercept --initial-states first",
         "--ratio-column ratio",
-        "--l2 0.01 --constraint non-negative",
+        "--l2 0.01 --constraint box=-1,1",
         "--l1 0.05",
         "--auto-reset none --missing drop-rows",
     ] {

@@ -180,18 +180,20 @@ impl Sizes {
 
     /// What rounding of the averages may have moved `(1/n_X) sum_r w_r fbar_r` by.
     pub(crate) fn product_error(&self, theta: &[f64], w: &[f64], omega: f64) -> f64 {
-        let Some(entries) = &self.entries else {
-            return omega * self.average_error(theta);
-        };
+        match self.average_errors(theta) {
+            Some(errors) => errors.iter().zip(w).map(|(error, w)| error * w.abs()).sum(),
+            None => omega * self.average_error(theta),
+        }
+    }
+
+    /// What rounding may have moved each of the averages of the only outer term by.
+    pub(crate) fn average_errors(&self, theta: &[f64]) -> Option<Vec<f64>> {
         let d = theta.len();
         let of_row = |row: &[f64]| {
-            row[d] + row.iter().zip(theta).map(|(size, x)| size * x.abs()).sum::<f64>()
+            let sum: f64 = row.iter().zip(theta).map(|(size, x)| size * x.abs()).sum();
+            self.of_average * (row[d] + sum)
         };
-        entries
-            .chunks_exact(d + 1)
-            .zip(w)
-            .map(|(row, w)| self.of_average * of_row(row) * w.abs())
-            .sum()
+        self.entries.as_ref().map(|entries| entries.chunks_exact(d + 1).map(of_row).collect())
     }
 
     /// `S_0 + sum_l S_l |theta_l|`
