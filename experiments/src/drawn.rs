@@ -248,7 +248,7 @@ fn sequences(dice: &mut Dice) -> Result<Drawn> {
     let (ngrams, probabilities) = spoken.ngrams(2);
     let language = LanguageModel::new(classes, 2, &ngrams, &probabilities)?;
     let l2 = dice.weight(1e-5, 1e-2);
-    let p = Sequences::new(spoken.features, &spoken.rows, &spoken.lengths, language)?
+    let p = Sequences::new(spoken.features, spoken.rows.clone(), &spoken.lengths, language)?
         .problem(Ridge::from_weight(l2)?)?;
     let shape = format!("{steps} steps x {features}, {classes} classes, l2 {l2:.0e}");
     let mut drawn = drawn("sequences", shape, p.inner, p.merit, p.regularizer);

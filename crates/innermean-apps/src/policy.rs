@@ -30,6 +30,7 @@ use crate::wording::named;
 
 mod answer;
 mod closed_form;
+mod condensed;
 mod ends;
 mod episodes;
 mod error;
@@ -42,6 +43,7 @@ mod task;
 
 pub use answer::PolicyAnswer;
 pub use closed_form::ClosedForm;
+pub use condensed::{LogCollector, LogMoments, LogRows};
 pub use ends::{AutoReset, LogColumns, Marks};
 pub use episodes::Episodes;
 pub use error::PolicyError;

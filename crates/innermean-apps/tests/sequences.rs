@@ -41,7 +41,7 @@ fn steps_are_ordered_and_broken_at_gaps() {
     let numbers = [3.0, 1.0, 1.0, 2.0, 2.0, 6.0];
     let features = [30.0, 100.0, 10.0, 200.0, 20.0, 60.0];
     let new = |numbers: &[f64], gaps| {
-        Steps::new(names(&["x"]), &features, Some(&sequence), Some(numbers), None, gaps)
+        Steps::new(names(&["x"]), features.to_vec(), Some(&sequence), Some(numbers), None, gaps)
     };
     let steps = new(&numbers, Gaps::Break).expect("steps");
     assert_eq!((&steps.places[..], steps.sequences), (&[2, 4, 0, 5, 1, 3][..], 2));
@@ -53,7 +53,8 @@ fn steps_are_ordered_and_broken_at_gaps() {
     assert!(error.to_string().starts_with("step 3 of 's' is in row 1 already"), "{error}");
     // Without numbers a jump of lines is a gap.
     let lines = [1, 2, 3, 5, 6, 7];
-    let counted = Steps::new(names(&["x"]), &features, None, None, Some(&lines), Gaps::Break);
+    let counted =
+        Steps::new(names(&["x"]), features.to_vec(), None, None, Some(&lines), Gaps::Break);
     let counted = counted.expect("steps");
     assert_eq!((&counted.lengths[..], &counted.numbers[..2]), (&[3, 3][..], &[1.0, 2.0][..]));
 }
@@ -64,7 +65,7 @@ fn labels_score_and_teach_nothing() {
     let labels: Vec<&str> = (0..60).map(|t| if t % 3 == 0 { "9" } else { "10" }).collect();
     let task = |labelled: bool| {
         let language = language(&[1.0, 1.0, 1.0], true).expect("a language");
-        let steps = Steps::new(names(&["x"]), &features, None, None, None, Gaps::Break);
+        let steps = Steps::new(names(&["x"]), features.to_vec(), None, None, None, Gaps::Break);
         let mut steps = steps.expect("steps");
         if labelled {
             steps = steps.labelled(&keys(&labels), &language).expect("as many");

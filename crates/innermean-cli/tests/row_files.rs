@@ -4,7 +4,10 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use innermean_data::{GroupOptions, RowLabels, generate_factor_model, generate_groups};
+use innermean_data::{
+    GroupOptions, LanguageOptions, RowLabels, generate_factor_model, generate_groups,
+    generate_language,
+};
 use serde_json::Value;
 
 use crate::desk::{Desk, csv, numbers, small};
@@ -331,4 +334,40 @@ fn what_is_damaged_is_refused() {
     // Half a file is no file of rows, and no array either.
     fs::write(desk.path().join("rows.npy"), &good[..good.len() / 4]).expect("written");
     desk.assert_refused(flags, &["rows.npy: is damaged"]);
+}
+
+/// Sequences one after the other, as `convert --group` sorts them, with steps in order.
+#[test]
+fn sequences_of_rows_are_those_of_the_table() {
+    let desk = Desk::at("sequences");
+    let spoken =
+        generate_language(&LanguageOptions { classes: 3, steps: 900, ..Default::default() });
+    let names: Vec<String> = (1..=spoken.features).map(|k| format!("x{k}")).collect();
+    let mut text = format!("sequence,step,{},label\n", names.join(","));
+    for (t, row) in spoken.rows.chunks_exact(spoken.features).enumerate() {
+        let (own, step) = (t / spoken.lengths[0], t % spoken.lengths[0]);
+        let features: Vec<String> = row.iter().map(f64::to_string).collect();
+        let _ = writeln!(text, "s{own},{step},{},{}", features.join(","), spoken.labels[t]);
+    }
+    desk.file("steps.csv", &text);
+    let tokens: Vec<String> =
+        (0..3).flat_map(|a| (0..3).map(move |b| format!("{a},{b}"))).collect();
+    let counts = tokens.iter().zip([5, 3, 1, 2, 6, 2, 4, 1, 7]);
+    let counts: String = counts.map(|(pair, count)| format!("{pair},{count}\n")).collect();
+    desk.file("language.csv", &format!("token1,token2,count\n{counts}"));
+    let beside = "--group sequence --numbers step --texts label";
+    desk.convert(&format!("steps.csv steps.npy {beside}"));
+    let flags = "--language-model language.csv --starts 4";
+    assert_same_bits(&desk, "steps.csv", "steps.npy", flags);
+    // Read a window at a time where memory is short.
+    let small = desk.json(&format!("steps.npy {flags} --max-memory 200K"), 0);
+    assert!(
+        small["notes"].to_string().contains("whenever they are looked at"),
+        "{}",
+        small["notes"]
+    );
+    assert_eq!(small["theta"], desk.json(&format!("steps.csv {flags}"), 0)["theta"]);
+    assert_eq!(small["scores"], desk.json(&format!("steps.csv {flags}"), 0)["scores"]);
+    let run = desk.run(&format!("steps.npy {flags} --method svrpda1 --max-seconds 1"));
+    assert!(run.code.is_some_and(|code| code < 2), "{}", run.err);
 }

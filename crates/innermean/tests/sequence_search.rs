@@ -14,7 +14,7 @@ fn generated(options: &LanguageOptions) -> (Sequences, Vec<u32>) {
     let language = LanguageModel::new(spoken.classes, 2, &ngrams, &probabilities).unwrap();
     let size = (spoken.rows.iter().map(|x| x * x).sum::<f64>() / spoken.rows.len() as f64).sqrt();
     let rows: Vec<f64> = spoken.rows.iter().map(|x| x / size).collect();
-    let f = Sequences::new(spoken.features, &rows, &spoken.lengths, language).unwrap();
+    let f = Sequences::new(spoken.features, rows.clone(), &spoken.lengths, language).unwrap();
     (f, spoken.labels)
 }
 

@@ -136,7 +136,7 @@ fn sequences(number: u64) -> Solution {
         *p /= total;
     }
     let language = LanguageModel::new(classes, 2, &ngrams, &shares).expect("a model");
-    let sequences = Sequences::new(width, &features, &[9, 11], language).expect("sequences");
+    let sequences = Sequences::new(width, features.clone(), &[9, 11], language).expect("sequences");
     let problem =
         sequences.problem(Ridge::from_weight(1e-4).expect("a weight")).expect("a problem");
     let start = vec![0.0; classes * (width + 1)];

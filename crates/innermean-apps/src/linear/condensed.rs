@@ -44,17 +44,8 @@ impl LinearTask {
         let d = names.len();
         same_length("columns of the moments", moments.d(), d + 1)?;
         let mean = moments.mean();
-        let (rows, roundings) = if settings.intercept {
-            moments.symmetric_rows()
-        } else {
-            let (mut rows, units) = moments.roots();
-            let k = (rows.len() / (d + 1)) as f64;
-            for x in &mut rows {
-                *x *= ((k + 1.0) / k).sqrt();
-            }
-            rows.extend(mean.iter().map(|m| m * (k + 1.0).sqrt()));
-            (rows, units + 8)
-        };
+        let (rows, roundings) =
+            if settings.intercept { moments.symmetric_rows() } else { moments.rows_about_zero() };
         let size = |l: usize| {
             let far = if settings.intercept { 0.0 } else { mean[l] };
             power_of_two_near((moments.covariance(l, l) + far * far).sqrt())

@@ -55,8 +55,16 @@ impl ClosedForm {
                 name.to_owned()
             },
             theta_distance: Some(distance(theta, &exact)),
-            values_distance: Some(distance(&task.values(theta), &task.values(&exact))),
+            values_distance: Some(distance(&values(task, theta), &values(task, &exact))),
         }
+    }
+}
+
+/// Of all states, or of transitions that stand for all.
+fn values(task: &PolicyTask, theta: &[f64]) -> Vec<f64> {
+    match task.projected() {
+        Some((f, _)) if task.is_of_moments() => f.values(theta),
+        _ => task.values(theta),
     }
 }
 

@@ -89,7 +89,7 @@ impl LogColumns {
         Ok(())
     }
 
-    fn is_done(&self, t: usize) -> bool {
+    pub(super) fn is_done(&self, t: usize) -> bool {
         self.done.as_ref().is_some_and(|marks| marks.set[t])
     }
 

@@ -97,6 +97,27 @@ pub enum PolicyError {
          `done_column=NAME`"
     )]
     NoMarks,
+    /// Rows of several episodes beside each other, in a log that is not kept.
+    #[error(
+        "episode '{name}' comes again after another: rows that are read once and not kept come in \
+         the order of time; expected them sorted by episode, or `episode_column=none`"
+    )]
+    Mixed {
+        /// Which transition, from 0.
+        transition: usize,
+        /// The episode.
+        name: String,
+    },
+    /// Rows that look like resets, in a log that is not kept.
+    #[error(
+        "the {0} rows behind the end of an episode all look like resets, and whether they are \
+         cannot be told from rows that are read once and not kept; expected \
+         `auto_reset=next-step`, or `auto_reset=none`"
+    )]
+    PerhapsResets(usize),
+    /// Something that a log that is not kept cannot answer.
+    #[error("`{0}` needs the transitions themselves, and only their moments were kept")]
+    NotKept(&'static str),
     /// All rows are those of resets.
     #[error(
         "`auto_reset=next-step`: no transition is left; expected rows that do not follow an end"
@@ -256,6 +277,7 @@ impl PolicyError {
             PolicyError::LeavesTerminal { transition, .. }
             | PolicyError::Mark { transition, .. }
             | PolicyError::NothingAfterCut { transition }
+            | PolicyError::Mixed { transition, .. }
             | PolicyError::ResetReward { transition, .. }
             | PolicyError::NeverLeft { transition, .. } => Some(Place::Transition(transition)),
             _ => None,

@@ -44,6 +44,9 @@ impl PolicyTask {
         }
         settings.check_level()?;
         let parameter = settings.parameter();
+        if self.is_of_moments() {
+            return Err(PolicyError::NotKept(parameter).into());
+        }
         let Some(episodes) = self.episodes.as_ref().filter(|_| self.log().is_some()) else {
             return Err(PolicyError::NothingEstimated(parameter).into());
         };
@@ -158,7 +161,7 @@ impl PolicyTask {
 
     fn log(&self) -> Option<Log<'_>> {
         match &self.model {
-            Model::Dense(..) => None,
+            Model::Dense(..) | Model::Condensed { .. } => None,
             Model::Sparse(f, _, moves) => {
                 moves.as_ref().map(|moves| Log { features: f.features(), moves })
             }

@@ -17,10 +17,13 @@ pub(super) enum Model {
     Sparse(Box<Transitions>, Square, Option<Moves>),
     /// The projected error, with what it takes to see residuals.
     Projected { f: Box<Mspbe>, form: Box<QuadraticForm>, features: StateFeatures, moves: Moves },
+    /// The same of transitions that were read once and not kept: their number, and that of their
+    /// episodes.
+    Condensed { f: Box<Mspbe>, form: Box<QuadraticForm>, transitions: usize, episodes: usize },
 }
 
 /// Of a dense matrix: d x d, and two rows of d for each transition.
-const MOST_PROJECTED: usize = 500_000_000;
+pub(super) const MOST_PROJECTED: usize = 500_000_000;
 
 /// What building takes.
 pub(super) struct Build<'a> {

@@ -23,7 +23,7 @@ use crate::wording::numbers::grouped;
 /// A policy to be evaluated.
 pub struct PolicyTask {
     pub(super) settings: PolicySettings,
-    notes: Vec<Note>,
+    pub(super) notes: Vec<Note>,
     /// The names of all states; none if they have no names.
     pub(super) states: Vec<String>,
     /// Where each state stands among those that have features; none if its value is zero.
@@ -181,7 +181,7 @@ impl PolicyTask {
             1 => "1 feature".to_owned(),
             d => format!("{} features", grouped(d as u64)),
         };
-        let count: u64 = self.visits.iter().sum();
+        let count = self.transitions();
         if self.states.is_empty() {
             return format!(
                 "{} transitions with {features}, discount {}",
@@ -205,7 +205,10 @@ impl PolicyTask {
 
     /// The f and phi of the projected error.
     pub fn projected(&self) -> Option<(&Mspbe, &QuadraticForm)> {
-        if let Model::Projected { f, form, .. } = &self.model { Some((f, form)) } else { None }
+        match &self.model {
+            Model::Projected { f, form, .. } | Model::Condensed { f, form, .. } => Some((f, form)),
+            _ => None,
+        }
     }
 
     /// The value of every state, zero where an episode ends.
@@ -214,6 +217,7 @@ impl PolicyTask {
             Model::Dense(f, _) => f.values(theta),
             Model::Sparse(f, ..) => f.values(theta),
             Model::Projected { features, .. } => features.values(theta),
+            Model::Condensed { .. } => Vec::new(),
         };
         self.places
             .iter()
@@ -245,6 +249,7 @@ impl PolicyTask {
                     *described = sum / weight;
                 }
             }
+            Model::Condensed { .. } => {}
         }
         self.places
             .iter()
@@ -260,7 +265,7 @@ impl Task for PolicyTask {
         let (inner, merit): (&dyn Inner, &dyn Merit) = match &self.model {
             Model::Dense(f, merit) => (&**f, merit),
             Model::Sparse(f, merit, _) => (&**f, merit),
-            Model::Projected { f, form, .. } => (&**f, &**form),
+            Model::Projected { f, form, .. } | Model::Condensed { f, form, .. } => (&**f, &**form),
         };
         Objective { inner, merit, regularizer: &self.regularizer }
     }
@@ -279,14 +284,20 @@ impl Task for PolicyTask {
         let residuals = self.residuals(&solution.theta);
         let left = residuals.iter().filter(|residual| !residual.is_nan());
         let (sum, count) = left.fold((0.0, 0.0), |(sum, count), r| (sum + r * r, count + 1.0));
+        let (mean_squared_residual, episodes) = match &self.model {
+            Model::Condensed { f, episodes, .. } => {
+                (f.mean_squared_error(&solution.theta), Some(*episodes))
+            }
+            _ => (sum / count, self.episodes.as_ref().map(Episodes::count)),
+        };
         Ok(PolicyAnswer {
             states: self.states.clone(),
             values: self.values(&solution.theta),
             residuals: residuals.iter().map(|r| (!r.is_nan()).then_some(*r)).collect(),
             visits: (self.seen && !self.states.is_empty()).then(|| self.visits.clone()),
-            mean_squared_residual: sum / count,
+            mean_squared_residual,
             initial: self.initial.as_ref().map(|initial| initial.value(&solution.theta)),
-            episodes: self.episodes.as_ref().map(Episodes::count),
+            episodes,
             closed_form: ClosedForm::new(self, &solution.theta),
         })
     }
@@ -315,7 +326,7 @@ fn choose(
 }
 
 /// Where nothing is said.
-const DISCOUNT: f64 = 0.9;
+pub(super) const DISCOUNT: f64 = 0.9;
 
 /// The transitions that leave each state.
 fn visits(moves: &ProcessMoves, states: usize) -> Vec<u64> {

@@ -3,8 +3,6 @@
 use innermean::problems::scaling::Standard;
 use serde::{Deserialize, Serialize};
 
-use super::SequencesError;
-
 /// What was taken off each feature, and what it was divided by.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scale {
@@ -28,15 +26,12 @@ impl Scale {
         }
     }
 
-    /// Finds it, and brings the rows to it.
-    pub(super) fn of(names: &[String], rows: &mut [f64]) -> Result<Self, SequencesError> {
-        match Standard::of_rows(rows, names.len()) {
-            Ok(Standard { means, deviations, constant }) => Ok(Scale {
-                feature_means: means,
-                feature_deviations: deviations,
-                constant: constant.into_iter().map(|k| names[k].clone()).collect(),
-            }),
-            Err(k) => Err(SequencesError::TooLarge(names[k].clone())),
+    /// What [`Standard`] says of the columns of these names.
+    pub(super) fn of(names: &[String], standard: &Standard) -> Self {
+        Scale {
+            feature_means: standard.means.clone(),
+            feature_deviations: standard.deviations.clone(),
+            constant: standard.constant.iter().map(|&k| names[k].clone()).collect(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The steps: which rows belong to a sequence, in which order, and where it is broken.
 
+use innermean::RowData;
 use innermean_data::{Keys, SpokenLanguage};
 
 use super::{Language, SequencesError};
@@ -23,7 +24,7 @@ pub struct Steps {
     /// The names of the features.
     pub feature_names: Vec<String>,
     /// The features of each step.
-    pub(super) rows: Vec<f64>,
+    pub(super) rows: RowData,
     /// Of the unbroken parts.
     pub lengths: Vec<usize>,
     /// How many sequences there are, broken or not.
@@ -48,7 +49,8 @@ struct Given<'a> {
 }
 
 impl Steps {
-    /// Orders rows of features by sequence and step. Without `sequence` all rows are one; without
+    /// Orders rows of features by sequence and step; where they are in order, they stay where they
+    /// are. Without `sequence` all rows are one; without
     /// `step` they are in order. `lines` are numbers of rows in whatever they come from: where they
     /// jump within a sequence without `step`, rows have been left out.
     ///
@@ -56,13 +58,13 @@ impl Steps {
     /// If a step occurs twice in a sequence, or lengths do not belong together.
     pub fn new(
         feature_names: Vec<String>,
-        features: &[f64],
+        features: impl Into<RowData>,
         sequence: Option<&Keys>,
         step: Option<&[f64]>,
         lines: Option<&[usize]>,
         gaps: Gaps,
     ) -> Result<Self, Error> {
-        let d = feature_names.len();
+        let (d, features) = (feature_names.len(), features.into());
         let rows = features.len().checked_div(d).unwrap_or(0);
         same_length("numbers in the rows", features.len(), rows * d)?;
         if let Some(keys) = sequence {
@@ -75,10 +77,7 @@ impl Steps {
         let (order, sequences) = given.order()?;
         let (lengths, broken) = given.parts(&order, &sequences, gaps);
         let notes = if broken > 0 { vec![Note::Gaps(broken)] } else { Vec::new() };
-        let mut sorted = Vec::with_capacity(features.len());
-        for &row in &order {
-            sorted.extend_from_slice(&features[row * d..(row + 1) * d]);
-        }
+        let sorted = if order.is_sorted() { features } else { gathered(&features, d, &order) };
         let numbers = step.map_or_else(
             || {
                 let mut numbers = vec![0.0; rows];
@@ -111,7 +110,7 @@ impl Steps {
             places: (0..steps).collect(),
             numbers: (0..steps).map(|t| (t % spoken.lengths[0] + 1) as f64).collect(),
             labels: Some(spoken.labels.into_iter().map(Some).collect()),
-            rows: spoken.rows,
+            rows: spoken.rows.into(),
             lengths: spoken.lengths,
             notes: Vec::new(),
             broken: 0,
@@ -168,6 +167,15 @@ impl Steps {
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
+}
+
+/// The rows in another order, in memory.
+fn gathered(rows: &RowData, d: usize, order: &[usize]) -> RowData {
+    let mut sorted = Vec::with_capacity(rows.len());
+    for &row in order {
+        rows.with(d, row..row + 1, |row| sorted.extend_from_slice(row));
+    }
+    sorted.into()
 }
 
 impl Given<'_> {

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use innermean::problems::scaling::Standard;
 use innermean::problems::sequences::search::{Found, Search};
 use innermean::{
     AnyMethod, Choice, Driver, Fused, Inner, NegativeLog, Objective, Problem, Ridge, Sequences,
@@ -10,7 +11,7 @@ use innermean::{
 use serde::{Deserialize, Serialize};
 
 use super::scores::likeliest;
-use super::{Language, Scale, Scores, SearchSummary, Steps};
+use super::{Language, Scale, Scores, SearchSummary, SequencesError, Steps};
 use crate::error::Error;
 use crate::linear::INTERCEPT;
 use crate::run::{RunError, Task};
@@ -118,11 +119,13 @@ impl SequencesTask {
         settings: &SequencesSettings,
     ) -> Result<Self, Error> {
         steps.check_lengths(language.model.order())?;
-        let mut rows = std::mem::take(&mut steps.rows);
-        let scale = Scale::of(&steps.feature_names, &mut rows)?;
-        let width = steps.feature_names.len();
-        let inner = Sequences::new(width, &rows, &steps.lengths, language.model.clone())?;
-        drop(rows);
+        let (rows, names) = (std::mem::take(&mut steps.rows), &steps.feature_names);
+        let width = names.len();
+        let standard = Standard::of_rows(&rows, width)
+            .map_err(|k| SequencesError::TooLarge(names[k].clone()))?;
+        let scale = Scale::of(names, &standard);
+        let model = language.model.clone();
+        let inner = Sequences::standardized(width, rows, &standard, &steps.lengths, model)?;
         let problem = inner.problem(Ridge::from_weight(settings.l2)?)?;
         let features = steps.feature_names.iter().map(String::as_str).chain([INTERCEPT]);
         let features: Vec<&str> = features.collect();

@@ -25,6 +25,7 @@ pub(crate) mod flags;
 mod generate;
 mod initial;
 mod log;
+mod moments;
 mod read;
 mod report;
 
@@ -35,6 +36,12 @@ mod report;
 pub(crate) struct PolicyArgs {
     #[command(flatten)]
     problem: PolicyFlags,
+
+    /// Read the log once and keep only means of products of features and rewards: memory does not
+    /// grow with the rows, and the answer is the same. For --objective projected with
+    /// --next-features [default: where the file would not fit into memory]
+    #[arg(long, help_heading = "Columns")]
+    moments: bool,
 
     #[command(flatten)]
     inference: InferenceFlags,
@@ -133,7 +140,10 @@ pub(crate) fn run(args: &PolicyArgs) -> Result<Status> {
     let request = Request::new(solver, output, flags.inputs(), predictions)?
         .keeping("--save-model", save_model.as_ref())?;
     inference.check()?;
-    let evaluation = flags.evaluation()?;
+    let evaluation = match args.of_moments()? {
+        Some(evaluation) => evaluation,
+        None => flags.evaluation()?,
+    };
     let task = &evaluation.task;
     let inference = inference.settings_by(task.usual_errors())?;
     task.check_inference(&inference)?;

@@ -92,18 +92,10 @@ impl FeatureFlags {
         self.missing.missing
     }
 
-    /// Reads a table in which columns called like one of `labels` are never features: they hold
-    /// what is to be found out. Where one would have been a feature, a note says that it is left
-    /// out; where --columns asks for it, it is refused.
-    pub(crate) fn read(&self, file: &Path, columns: Columns, labels: &[String]) -> Result<Frame> {
-        let mut read =
-            |columns: &Columns| limits().read_frame(file, columns, self.missing().into());
-        let (mut frame, others) = self.read_by(columns, labels, &mut read)?;
-        self.leave_out(&mut frame, others, labels)?;
-        Ok(frame)
-    }
-
-    /// The same with the features beside it, where they are in the file if that is one of rows.
+    /// Reads a table, and its features where they are in the file if that is one of rows. Columns
+    /// called like one of `labels` are never features: they hold what is to be found out. Where one
+    /// would have been a feature, a note says that it is left out; where --columns asks for it, it
+    /// is refused.
     pub(crate) fn read_rows(
         &self,
         file: &Path,

@@ -8,6 +8,7 @@ mod episodes;
 mod files;
 #[cfg(all(feature = "mat", feature = "parquet"))]
 mod formats;
+mod read_once;
 mod rows;
 mod sureness;
 

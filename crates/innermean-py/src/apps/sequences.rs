@@ -49,7 +49,6 @@ pub(crate) fn fit_sequences<'py>(
     let onlookers = Onlookers::of(callback);
     finish(py, move |caller| {
         let language = Language::new(&tokens, &ngrams, order, &frequencies, are_counts)?;
-        let rows: &[f64] = &rows;
         let steps = Steps::new(names, rows, Some(&keys), None, None, Gaps::Break)?;
         let mut task = SequencesTask::new(steps, language, &task)?;
         let solver = searched(&mut task, starts, solver, caller)?;

@@ -9,6 +9,7 @@ use super::dual::Point;
 use super::lean::Lean;
 use super::sizes::{Sizes, UNIT, mean_square};
 use crate::model::inner::{Summed, mean_jacobian_norm};
+use crate::model::merit::QuadraticForm;
 use crate::model::problem::Objective;
 use crate::model::regularizer::Parts;
 
@@ -21,9 +22,9 @@ pub(crate) struct Ground<'p> {
     /// Those constraints.
     pub(crate) lean: Option<Lean>,
     sizes: OnceCell<Sizes>,
-    /// What a relative change of C, where phi is a quadratic form of it, does to its inverse at
-    /// most; infinite where C may be singular.
-    condition: OnceCell<f64>,
+    /// At most the smallest eigenvalue of C, scaled to a diagonal of ones, where phi is a quadratic
+    /// form of it; 0 where C may be singular.
+    least: OnceCell<f64>,
 }
 
 impl<'p> Ground<'p> {
@@ -33,7 +34,7 @@ impl<'p> Ground<'p> {
             .map(bounded_by_budget);
         let lean = parts.as_ref().and_then(Lean::new);
         let parts = lean.as_ref().map(|lean| lean.parts().clone()).or(parts);
-        Ground { problem, parts, lean, sizes: OnceCell::new(), condition: OnceCell::new() }
+        Ground { problem, parts, lean, sizes: OnceCell::new(), least: OnceCell::new() }
     }
 
     /// Takes the sizes of columns from their variances, unless they are known.
@@ -98,7 +99,7 @@ impl<'p> Ground<'p> {
             (0..point.theta.len()).map(term).sum()
         });
         sizes.product_error(point.theta, w, self.omega(point.theta, w))
-            + self.bent_error(sizes.average_error(point.theta))
+            + self.bent_error(point.theta)
             + self.form_error(w)
             + tilt * sizes.reach(point.theta)
             + sizes.of_sum * point.loss.abs()
@@ -107,10 +108,10 @@ impl<'p> Ground<'p> {
 
     /// What averages that are off by delta, in root mean square, do to phi beyond its slope:
     /// `delta^2 / (2 gamma)`, and twice the largest slope at most.
-    fn bent_error(&self, delta: f64) -> f64 {
-        let merit = self.problem.merit;
-        if merit.quadratic_form().is_some() {
-            return 0.0;
+    fn bent_error(&self, theta: &[f64]) -> f64 {
+        let (merit, delta) = (self.problem.merit, self.sizes().average_error(theta));
+        if let Some(form) = merit.quadratic_form() {
+            return self.bent_form_error(form, theta);
         }
         let (square, line) = (
             delta * delta / (2.0 * merit.gamma()),
@@ -118,6 +119,26 @@ impl<'p> Ground<'p> {
         );
         let most = if square < line { square } else { line };
         if most.is_finite() { most } else { 0.0 }
+    }
+
+    /// The same where phi is a quadratic form and its averages stand for others: `delta' C^-1 delta /
+    /// 2`, which is not small beside a minimum of zero.
+    fn bent_form_error(&self, form: &QuadraticForm, theta: &[f64]) -> f64 {
+        let errors = self.sizes().average_errors(theta);
+        let Some(errors) = errors.filter(|_| self.problem.inner.facts().roundings > 0) else {
+            return 0.0;
+        };
+        let diagonal = form.matrix().iter().step_by(form.ell() + 1);
+        let squares: f64 = errors.iter().zip(diagonal).map(|(delta, c)| delta * delta / c).sum();
+        0.5 * squares / self.least(form)
+    }
+
+    fn least(&self, form: &QuadraticForm) -> f64 {
+        let unit = UNIT * (form.terms() + form.ell()) as f64;
+        *self.least.get_or_init(|| {
+            let definite = Definite::new(form.matrix().to_vec(), form.ell(), unit);
+            definite.map_or(0.0, |definite| definite.lambda())
+        })
     }
 
     /// What a step from the origin along the best coordinate would gain at least, where F is as
@@ -151,10 +172,7 @@ impl<'p> Ground<'p> {
         let unit = UNIT * (form.terms() + ell) as f64;
         // Small changes of C do as little to its inverse as the smallest eigenvalue is far from
         // them.
-        let condition = *self.condition.get_or_init(|| {
-            let definite = Definite::new(form.matrix().to_vec(), ell, unit);
-            definite.map_or(f64::INFINITY, |definite| 2.0 * ell as f64 / definite.lambda())
-        });
+        let condition = 2.0 * ell as f64 / self.least(form);
         if whole == 0.0 { unit * size } else { unit * (size + condition * whole.abs()) }
     }
 

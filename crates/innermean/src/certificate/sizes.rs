@@ -109,11 +109,17 @@ impl Sizes {
         };
         // Of what f stands for.
         let before = f64::from(f.facts().roundings);
+        let stands_in = before > 0.0 && f.projected_rows().is_some();
+        let entries = (n_x == 1 && (f.ell() > 1 || stands_in)).then(|| sizes_of_entries(f));
+        let columns = match &entries {
+            Some(entries) if stands_in => sizes_of_columns(entries, d),
+            _ => columns,
+        };
         // Three more for weights, shares and products.
         Sizes {
             columns,
             offset,
-            entries: (n_x == 1 && f.ell() > 1).then(|| sizes_of_entries(f)),
+            entries,
             of_sum: UNIT * (added + averaged + before + 3.0),
             of_average: UNIT * (width + averaged + before + 3.0),
             of_entry: UNIT * (averaged + if f.centred_rows().is_some() { 2.0 } else { 0.0 }),
@@ -174,18 +180,20 @@ impl Sizes {
 
     /// What rounding of the averages may have moved `(1/n_X) sum_r w_r fbar_r` by.
     pub(crate) fn product_error(&self, theta: &[f64], w: &[f64], omega: f64) -> f64 {
-        let Some(entries) = &self.entries else {
-            return omega * self.average_error(theta);
-        };
+        match self.average_errors(theta) {
+            Some(errors) => errors.iter().zip(w).map(|(error, w)| error * w.abs()).sum(),
+            None => omega * self.average_error(theta),
+        }
+    }
+
+    /// What rounding may have moved each of the averages of the only outer term by.
+    pub(crate) fn average_errors(&self, theta: &[f64]) -> Option<Vec<f64>> {
         let d = theta.len();
         let of_row = |row: &[f64]| {
-            row[d] + row.iter().zip(theta).map(|(size, x)| size * x.abs()).sum::<f64>()
+            let sum: f64 = row.iter().zip(theta).map(|(size, x)| size * x.abs()).sum();
+            self.of_average * (row[d] + sum)
         };
-        entries
-            .chunks_exact(d + 1)
-            .zip(w)
-            .map(|(row, w)| self.of_average * of_row(row) * w.abs())
-            .sum()
+        self.entries.as_ref().map(|entries| entries.chunks_exact(d + 1).map(of_row).collect())
     }
 
     /// `S_0 + sum_l S_l |theta_l|`
@@ -275,6 +283,9 @@ fn sizes_of_pairs(f: &dyn Inner, most: usize) -> (Vec<f64>, f64) {
 /// The mean sizes of the entries of the only term, and of its offsets.
 fn sizes_of_entries(f: &dyn Inner) -> Vec<f64> {
     let (d, ell, pairs) = (f.d(), f.ell(), f.n_y(0));
+    if let Some(given) = f.projected_rows().filter(|_| f.facts().roundings > 0) {
+        return precise::sizes_of_moments(&given);
+    }
     if let Some(given) = f.projected_rows().filter(|_| pairs * ell * d <= MOST_NUMBERS) {
         // Differences of features and terms of traces may cancel.
         return precise::sizes_of_products(&given);
@@ -293,6 +304,15 @@ fn sizes_of_entries(f: &dyn Inner) -> Vec<f64> {
         }
     }
     sizes
+}
+
+/// Of columns, from those of their entries.
+fn sizes_of_columns(entries: &[f64], d: usize) -> Vec<f64> {
+    let mut squares = vec![0.0; d];
+    for row in entries.chunks_exact(d + 1) {
+        squares.iter_mut().zip(row).for_each(|(sum, size)| *sum += size * size);
+    }
+    squares.into_iter().map(f64::sqrt).collect()
 }
 
 fn sizes_of_rows(averages: &Collapsed) -> (Vec<f64>, f64) {

@@ -14,7 +14,7 @@ mod number;
 mod rows;
 
 pub(crate) use factor::Factor;
-pub(crate) use form::{Form, roundings, sizes_of_products};
+pub(crate) use form::{Form, roundings, sizes_of_moments, sizes_of_products};
 pub(crate) use number::Double;
 pub(crate) use rows::Rows;
 

@@ -203,6 +203,18 @@ impl RowMoments {
         (rows, units + 4)
     }
 
+    /// Rows with the mean products of those that were read, and the units of rounding by which these
+    /// may be off: with `r_i` of [`Self::roots`], `(1 + 1/k)^(1/2) r_i` and `(k + 1)^(1/2) m`.
+    pub fn rows_about_zero(&self) -> (Vec<f64>, u32) {
+        let (mut rows, units) = self.roots();
+        let k = (rows.len() / self.d.max(1)) as f64;
+        for x in &mut rows {
+            *x *= ((k + 1.0) / k).sqrt();
+        }
+        rows.extend(self.mean().iter().map(|m| m * (k + 1.0).sqrt()));
+        (rows, units + 8)
+    }
+
     /// Rows `r_i` with `(1/k) sum_i r_i r_i'` the covariance, one after the other, and the units of
     /// rounding by which that is off the rows that were read.
     ///

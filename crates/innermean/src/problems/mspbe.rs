@@ -28,6 +28,7 @@ use crate::model::regularizer::Ridge;
 use crate::model::setting::{self, InvalidSetting};
 use crate::problems::transitions::{END, Moves, StateFeatures};
 
+mod condensed;
 mod traces;
 
 pub use traces::Traces;
@@ -52,11 +53,15 @@ pub struct Mspbe {
     /// What all this was made of, of a problem that is small enough to be looked at in twice the
     /// precision.
     given: Option<Given>,
+    /// [`Facts::roundings`]
+    roundings: u32,
 }
 
 /// Transitions as they were given: see [`ProjectedRows`].
 #[derive(Debug, Clone)]
 struct Given {
+    /// [`ProjectedRows::left`]
+    left: Option<Vec<f64>>,
     features: Vec<f64>,
     next_features: Vec<f64>,
     rewards: Vec<f64>,
@@ -116,6 +121,7 @@ impl Mspbe {
         let differences: Vec<f64> =
             features.iter().zip(next_features).map(|(now, next)| now - discount * next).collect();
         let given = (features.len() <= FEW_NUMBERS).then(|| Given {
+            left: None,
             features: features.clone(),
             next_features: next_features.to_vec(),
             rewards: rewards.clone(),
@@ -142,7 +148,7 @@ impl Mspbe {
         let rows = traces.chunks_exact(d).zip(differences.chunks_exact(d));
         let reach =
             rows.map(|(z, psi)| (norm_squared(z) * norm_squared(psi)).sqrt()).fold(0.0, f64::max);
-        Mspbe { d, features, traces, differences, rewards, a, b, reach, given: None }
+        Mspbe { d, features, traces, differences, rewards, a, b, reach, given: None, roundings: 0 }
     }
 
     /// The same of transitions between states, each of which counts by its weight: `T w_t / sum_t
@@ -222,7 +228,8 @@ impl Mspbe {
     /// # Errors
     /// If the features do not span `R^d`, or rho is negative.
     pub fn problem(self, rho: f64) -> Result<Problem<Mspbe, QuadraticForm, Ridge>, InvalidSetting> {
-        let merit = QuadraticForm::from_rows(self.d, Arc::clone(&self.features))?;
+        let merit = QuadraticForm::from_rows(self.d, Arc::clone(&self.features))?
+            .with_roundings(self.roundings);
         let regularizer =
             Ridge::from_weight(rho).map_err(|_| setting::non_negative("rho", rho).unwrap_err())?;
         Ok(Problem { inner: self, merit, regularizer })
@@ -323,7 +330,7 @@ impl Inner for Mspbe {
     }
 
     fn facts(&self) -> Facts {
-        Facts::affine().with_sample(Sample::Shared)
+        Facts::affine().with_sample(Sample::Shared).with_roundings(self.roundings)
     }
 
     /// `z_t (r_t - <phi_t - gamma phi'_t, theta>)`
@@ -350,7 +357,7 @@ impl Fused for Mspbe {
 
     fn projected_rows(&self) -> Option<ProjectedRows<'_>> {
         self.given.as_ref().map(|given| ProjectedRows {
-            left: None,
+            left: given.left.as_deref(),
             features: &given.features,
             next_features: &given.next_features,
             rewards: &given.rewards,

@@ -42,16 +42,21 @@ use crate::linalg::vector::{axpy, dot, norm_squared, prefetch, update_with};
 use crate::model::inner::{Facts, Fused, Inner, Lost, Passes, Rows, stretches};
 use crate::model::merit::NegativeLog;
 use crate::model::problem::Problem;
+use crate::model::row_data::RowData;
 use crate::model::setting::InvalidSetting;
+use crate::problems::scaling::Standard;
 
 mod clusters;
 mod labelled;
 mod language_model;
 mod passes;
 mod relabel;
+mod rows;
 mod sample;
 pub mod search;
 mod softmax;
+
+use rows::checked;
 
 pub use labelled::Labelled;
 pub use language_model::{LanguageModel, MOST_ORDER};
@@ -74,7 +79,7 @@ pub struct Sequences {
     /// F + 1
     width: usize,
     /// The features of each step, and a 1 for the intercept
-    rows: Vec<f64>,
+    rows: RowData,
     /// `O(t)`: 1 where a window opens, 0 where it would cross the end of a sequence
     opens: Vec<f64>,
     /// The steps where one does
@@ -89,25 +94,38 @@ impl Sequences {
     /// as an n-gram.
     pub fn new(
         features: usize,
-        rows: &[f64],
+        rows: impl Into<RowData>,
         lengths: &[usize],
         language: LanguageModel,
     ) -> Result<Self, InvalidSetting> {
-        let steps: usize = lengths.iter().sum();
-        if features == 0 || rows.len() != features * steps {
-            let given = format!("{} numbers for {steps} steps of {features} features", rows.len());
-            return Err(InvalidSetting::new(
-                "rows",
-                given,
-                "at least one feature, and all for each step",
-            ));
-        }
-        if let Some(bad) = rows.iter().position(|x| !x.is_finite()) {
-            let place =
-                format!("{} at step {}, feature {}", rows[bad], bad / features, bad % features);
-            return Err(InvalidSetting::new("rows", place, "finite numbers"));
-        }
-        let order = language.order();
+        let rows = checked(features, rows.into(), lengths)?;
+        Self::of_wide(features, rows::widened(rows, features, None), lengths, language)
+    }
+
+    /// The same with features that are brought to mean 0 and deviation 1: those that are shared or
+    /// not in memory when they are looked at.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn standardized(
+        features: usize,
+        rows: impl Into<RowData>,
+        standard: &Standard,
+        lengths: &[usize],
+        language: LanguageModel,
+    ) -> Result<Self, InvalidSetting> {
+        let rows = checked(features, rows.into(), lengths)?;
+        Self::of_wide(features, rows::widened(rows, features, Some(standard)), lengths, language)
+    }
+
+    /// Of rows with a 1 behind the features.
+    fn of_wide(
+        features: usize,
+        rows: RowData,
+        lengths: &[usize],
+        language: LanguageModel,
+    ) -> Result<Self, InvalidSetting> {
+        let (order, steps) = (language.order(), lengths.iter().sum());
         let mut opens = Vec::with_capacity(steps);
         for &length in lengths {
             opens.extend((0..length).map(|t| if t + order <= length { 1.0 } else { 0.0 }));
@@ -118,14 +136,9 @@ impl Sequences {
             let expected = format!("a sequence of at least {order} steps, as the n-grams have");
             return Err(InvalidSetting::new("lengths", format!("at most {longest}"), expected));
         }
-        let mut with_one = Vec::with_capacity((features + 1) * steps);
-        for row in rows.chunks_exact(features) {
-            with_one.extend_from_slice(row);
-            with_one.push(1.0);
-        }
         let n_x = language.len() as f64;
         let scales = language.probabilities().iter().map(|p| (n_x / p).sqrt()).collect();
-        Ok(Sequences { language, scales, width: features + 1, rows: with_one, opens, windows })
+        Ok(Sequences { language, scales, width: features + 1, rows, opens, windows })
     }
 
     /// The whole problem, with g for whatever is asked of theta.
@@ -173,25 +186,30 @@ impl Sequences {
 
     /// The features of the steps, and a 1 after those of each.
     #[inline(always)]
-    fn rows_of(&self, steps: Range<usize>) -> &[f64] {
-        &self.rows[steps.start * self.width..steps.end * self.width]
+    fn with_rows<R>(&self, steps: Range<usize>, work: impl FnOnce(&[f64]) -> R) -> R {
+        self.rows.with(self.width, steps, work)
     }
 
     /// The largest score of a step, and `sum_b e^(score_b - largest)`. Scores are found again where
     /// they are needed: nothing is allocated for them.
     #[inline(always)]
     fn odds(&self, theta: &[f64], step: usize) -> (f64, f64) {
-        let x = self.rows_of(step..step + 1);
         let (mut most, mut total) = (f64::NEG_INFINITY, 0.0);
-        for theta_c in theta.chunks_exact(self.width) {
-            let score = dot(theta_c, x);
-            if score > most {
-                total = total * exp(most - score) + 1.0;
-                most = score;
-            } else {
-                total += exp(score - most);
-            }
-        }
+        self.with_rows(
+            step..step + 1,
+            #[inline(always)]
+            |x| {
+                for theta_c in theta.chunks_exact(self.width) {
+                    let score = dot(theta_c, x);
+                    if score > most {
+                        total = total * exp(most - score) + 1.0;
+                        most = score;
+                    } else {
+                        total += exp(score - most);
+                    }
+                }
+            },
+        );
         (most, total)
     }
 
@@ -205,7 +223,8 @@ impl Sequences {
         (most, total): (f64, f64),
     ) -> f64 {
         let theta_c = &theta[class as usize * self.width..][..self.width];
-        exp(dot(theta_c, self.rows_of(step..step + 1)) - most) / total
+        let score = self.with_rows(step..step + 1, |x| dot(theta_c, x));
+        exp(score - most) / total
     }
 
     /// The mean Jacobians of some n-grams.
@@ -295,11 +314,10 @@ impl Inner for Sequences {
         for (k, &class) in self.language.ngram(i).iter().enumerate() {
             let step = self.windows[j] + k;
             let odds = self.odds(theta, step);
-            let x = self.rows_of(step..step + 1);
             for (b, out) in out.chunks_exact_mut(self.width).enumerate() {
                 let p = self.probability(theta, step, b as u32, odds);
                 let own = if b as u32 == class { 1.0 } else { 0.0 };
-                axpy(c * (own - p), x, out);
+                self.with_rows(step..step + 1, |x| axpy(c * (own - p), x, out));
             }
         }
     }
@@ -320,7 +338,9 @@ impl Fused for Sequences {
     }
 
     fn prefetch(&self, _: usize, j: usize) {
-        prefetch(&self.rows, self.windows[j] * self.width, self.language.order() * self.width);
+        if let Some(rows) = self.rows.held() {
+            prefetch(rows, self.windows[j] * self.width, self.language.order() * self.width);
+        }
     }
 
     fn mean(&self, theta: &[f64], i: usize, _: &mut [f64], out: &mut [f64]) {
@@ -367,13 +387,13 @@ impl Passes for Sequences {
             |steps, partial| self.add_products(theta, steps, partial),
         );
         update_with(out, &self.scales, |mean, scale| mean * scale);
-        Ok(())
+        self.rows.check()
     }
 
     fn mean_jacobians(&self, theta: &[f64], out: &mut [f64]) -> Result<(), Lost> {
         let ngrams: Vec<usize> = (0..self.n_x()).collect();
         self.jacobians_of(theta, &ngrams, out);
-        Ok(())
+        self.rows.check()
     }
 
     /// Class probabilities are found once for all terms, as in a pass over all steps.
@@ -395,7 +415,7 @@ impl Passes for Sequences {
         if !jacobians.is_empty() {
             f.jacobians_of(theta, terms, jacobians);
         }
-        Ok(())
+        f.rows.check()
     }
 
     fn add_weighted_jac_t(&self, theta: &[f64], w: &[f64], out: &mut [f64]) -> Result<(), Lost> {
@@ -406,6 +426,6 @@ impl Passes for Sequences {
             #[inline(always)]
             |steps, partial| self.add_products_jac_t(theta, &v, steps, partial),
         );
-        Ok(())
+        self.rows.check()
     }
 }

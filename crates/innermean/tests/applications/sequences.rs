@@ -20,7 +20,7 @@ fn sequences(classes: u32, order: usize, keep: usize, lengths: &[usize], seed: u
     let language = LanguageModel::new(classes as usize, order, &ngrams, &probabilities).unwrap();
     let steps: usize = lengths.iter().sum();
     let rows: Vec<f64> = (0..3 * steps).map(|_| 2.0 * draws.unit() - 1.0).collect();
-    Sequences::new(3, &rows, lengths, language).unwrap()
+    Sequences::new(3, rows.clone(), lengths, language).unwrap()
 }
 
 fn theta(f: &Sequences, seed: u64) -> Vec<f64> {
@@ -69,7 +69,7 @@ fn textbook(
 fn values_are_products_of_class_probabilities_within_a_sequence() {
     let language = LanguageModel::new(2, 2, &[0, 1, 1, 1], &[0.25, 0.75]).unwrap();
     let rows = [0.5, -1.0, 2.0, 0.1, 0.3];
-    let f = Sequences::new(1, &rows, &[2, 3], language).unwrap();
+    let f = Sequences::new(1, rows.clone(), &[2, 3], language).unwrap();
     assert_eq!((f.n_x(), f.n_y(0), f.n_y(1), f.d(), f.ell()), (2, 3, 3, 4, 1));
     let theta = [0.7, -0.2, -0.4, 0.3];
     // No window holds the second and the third step.
@@ -214,7 +214,8 @@ fn a_perfect_classifier_has_no_cost() {
         "no n-gram of probability 0 is kept"
     );
     assert_eq!(language.class_frequencies(), [0.5, 0.5]);
-    let problem = Sequences::new(1, &rows, &[8], language).unwrap().problem(Unregularized).unwrap();
+    let problem =
+        Sequences::new(1, rows.clone(), &[8], language).unwrap().problem(Unregularized).unwrap();
     assert!(problem.objective(&[50.0, 0.0, -50.0, 0.0]).abs() < 1e-14);
     // With the classes the other way round, three windows of seven where four are expected.
     let swapped: f64 = 4.0 / 7.0 * (4.0_f64 / 3.0).ln() + 3.0 / 7.0 * (3.0_f64 / 4.0).ln();
@@ -241,7 +242,7 @@ fn a_language_of_equal_classes_has_a_measure_too() {
     let language = LanguageModel::new(3, 2, &[0, 1, 1, 2, 2, 0], &[1.0 / 3.0; 3]).unwrap();
     let rows: Vec<f64> = (0..300).map(|t| [1.0, 0.2, -1.2][t % 3]).collect();
     let problem =
-        Sequences::new(1, &rows, &[300], language).unwrap().problem(Unregularized).unwrap();
+        Sequences::new(1, rows.clone(), &[300], language).unwrap().problem(Unregularized).unwrap();
     let mut gradient = vec![0.0; 6];
     problem.gradient(&[0.0; 6], &mut gradient);
     assert!(gradient.iter().all(|g| g.abs() < 1e-2), "{gradient:?}");
@@ -278,7 +279,7 @@ fn what_makes_no_sense_is_refused_and_quoted() {
     assert_eq!(language(2, &[0, 1], &[0.5]), "probabilities = a sum of 0.5, expected a sum of 1");
     let model = LanguageModel::new(2, 2, &[0, 1], &[1.0]).unwrap();
     let refused = |features, rows: &[f64], lengths: &[usize]| {
-        Sequences::new(features, rows, lengths, model.clone()).unwrap_err().to_string()
+        Sequences::new(features, rows.to_vec(), lengths, model.clone()).unwrap_err().to_string()
     };
     assert_eq!(
         refused(2, &[1.0; 5], &[3]),

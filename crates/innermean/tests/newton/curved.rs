@@ -210,7 +210,7 @@ fn what_is_not_convex_descends_to_a_stationary_point() {
     let spoken = generate_language(&options);
     let (ngrams, probabilities) = spoken.ngrams(2);
     let language = LanguageModel::new(3, 2, &ngrams, &probabilities).expect("a language");
-    let sequences = Sequences::new(spoken.features, &spoken.rows, &spoken.lengths, language)
+    let sequences = Sequences::new(spoken.features, spoken.rows.clone(), &spoken.lengths, language)
         .expect("sequences");
     let problem =
         sequences.problem(Ridge::from_weight(1e-3).expect("a weight")).expect("a problem");

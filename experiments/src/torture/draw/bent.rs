@@ -141,8 +141,9 @@ pub(super) fn sequences(dice: &mut Dice, conditioning: Conditioning) -> Result<D
     let n = n.max(4);
     let mut rows = columns::table(dice, conditioning, n, width);
     // As the command does: theta, g and the objective are those of such features.
-    Standard::of_rows(&mut rows, width)
+    let standard = Standard::of_rows(&rows.clone().into(), width)
         .map_err(|l| anyhow!("feature {l}: its numbers are too large to be squared"))?;
+    rows.chunks_exact_mut(width).for_each(|row| standard.bring(row));
     let first = dice.between(2, n - 2);
     let lengths = vec![first, n - first];
     let (classes, order) = (dice.between(2, 3), 2);
@@ -175,7 +176,7 @@ pub(super) fn sequences(dice: &mut Dice, conditioning: Conditioning) -> Result<D
     };
     let words = format!("{n} steps of {width} features, {classes} classes, {wanted:?}");
     let Problem { inner, merit, regularizer } =
-        Sequences::new(width, &rows, &lengths, language)?.problem(wanted.ridged(d)?)?;
+        Sequences::new(width, rows, &lengths, language)?.problem(wanted.ridged(d)?)?;
     let case = Case::new(inner, Box::new(merit), Box::new(regularizer));
     Ok(Drawn::new(words, case, Truth::Curved(truth), None))
 }

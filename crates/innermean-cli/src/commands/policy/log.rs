@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use innermean_apps::policy::{LogColumns, Marks, Process};
-use innermean_data::{Ask, Columns, FeatureRows, Frame};
+use innermean_apps::condensed::PIECE;
+use innermean_apps::policy::{LogCollector, LogColumns, LogRows, Marks, Process};
+use innermean_data::{Ask, Columns, FeatureRows, Frame, Keys, Missing};
 
 use super::flags::{ColumnFlags, PolicyFlags};
 use super::read::Known;
-use crate::flags::input::limits;
+use crate::flags::input::{limits, moments_fit};
 
 /// What columns are called, in the order in which they are looked for.
 const REWARDS: &[&str] = &["reward", "rewards"];
@@ -57,8 +58,8 @@ impl Wanted {
     }
 }
 
-/// A log as it was read.
-struct Read {
+/// The columns of numbers of a log, taken out one after the other.
+struct Numbers {
     frame: Frame,
     numbers: Vec<Option<Vec<f64>>>,
     asked: Vec<Ask>,
@@ -66,7 +67,21 @@ struct Read {
     used: Vec<String>,
 }
 
-impl Read {
+/// What a log says, as it was read.
+struct Read {
+    /// Without its columns of numbers, and without episodes.
+    frame: Frame,
+    rewards: Vec<f64>,
+    weights: Option<Vec<f64>>,
+    /// Features of the states that are left, and entered.
+    own: Option<(FeatureRows, Vec<f64>)>,
+    steps: LogColumns,
+    episodes: Option<Keys>,
+    /// A note on columns that are not used.
+    unused: Option<String>,
+}
+
+impl Numbers {
     /// The name of a column in the file.
     fn name(&self, asked: &str) -> String {
         let columns = &self.frame.columns;
@@ -133,9 +148,26 @@ fn refused(frame: &Frame, error: innermean_apps::Error) -> anyhow::Error {
     }
 }
 
-impl Known {
-    /// Transitions that were seen.
-    pub(super) fn log(flags: &PolicyFlags, path: &Path) -> Result<Self> {
+/// Which of the columns that are asked for is what.
+pub(super) struct Roles {
+    wanted: Wanted,
+    missing: Missing,
+    reward: Vec<usize>,
+    weight: Vec<usize>,
+    /// The features of the states that are left and entered: their names, and their places.
+    features: Option<(Vec<String>, Vec<usize>, Vec<usize>)>,
+    /// Ratios, or the two probabilities that make them.
+    ratios: [Vec<usize>; 3],
+    done: Vec<usize>,
+    truncated: Vec<usize>,
+    episode: Option<usize>,
+    /// Where no flag asked for the features.
+    noted: Option<String>,
+}
+
+impl Roles {
+    /// As flags and the header of the file say.
+    pub(super) fn new(flags: &PolicyFlags, path: &Path) -> Result<Self> {
         let columns = &flags.columns;
         let (features, noted) = feature_columns(flags, path)?;
         let mut wanted = Wanted::default();
@@ -148,47 +180,98 @@ impl Known {
         let reward = (columns.reward_column != "reward").then_some(&columns.reward_column);
         let reward = wanted.usual(reward, REWARDS);
         let weight = wanted.usual(columns.weight_column.as_ref(), &["weight"]);
-        let (now, next) = match &features {
-            Some((now, next)) => {
-                let mut all = |names: &[String]| -> Vec<usize> {
-                    names.iter().map(|name| wanted.number(name, true)).collect()
-                };
-                (all(now), all(next))
-            }
-            None => (Vec::new(), Vec::new()),
+        let mut all = |names: &[String]| -> Vec<usize> {
+            names.iter().map(|name| wanted.number(name, true)).collect()
         };
-        let named = |name: &Option<String>| name.iter().cloned().collect::<Vec<String>>();
-        let mut ratio = |name: &Option<String>| -> Vec<usize> {
-            named(name).iter().map(|name| wanted.number(name, true)).collect()
-        };
-        let [given, target, behaviour] =
-            [&columns.ratio_column, &columns.target_column, &columns.behaviour_column]
-                .map(&mut ratio);
+        let features = features.map(|(now, next)| {
+            let places = (all(&now), all(&next));
+            (now, places.0, places.1)
+        });
+        let ratios = [&columns.ratio_column, &columns.target_column, &columns.behaviour_column]
+            .map(|name| all(name.as_slice()));
         let done = wanted.usual(columns.done_column.as_ref(), DONE);
         let truncated = wanted.usual(columns.truncated_column.as_ref(), TRUNCATED);
         let episode = wanted.episode(columns);
-        let mut read = wanted.read(path, flags)?;
-        let Some((_, rewards)) = read.first(&reward) else {
+        let missing = columns.features.missing().into();
+        Ok(Roles {
+            wanted,
+            missing,
+            reward,
+            weight,
+            features,
+            ratios,
+            done,
+            truncated,
+            episode,
+            noted,
+        })
+    }
+
+    /// Whether the transitions have features of their own.
+    pub(super) fn are_own(&self) -> bool {
+        self.features.is_some()
+    }
+
+    fn columns(&self) -> Columns {
+        let Wanted { keys, numbers } = &self.wanted;
+        Columns { keys: keys.clone(), numbers: numbers.clone(), ..Columns::default() }
+    }
+
+    /// What a table, or a piece of one, says in these columns.
+    fn read(&self, mut frame: Frame) -> Result<Read> {
+        let numbers = std::mem::take(&mut frame.numbers);
+        let asked = self.wanted.numbers.clone();
+        let mut columns = Numbers { frame, numbers, asked, used: Vec::new() };
+        let Some((_, rewards)) = columns.first(&self.reward) else {
             bail!(
                 "{}: has no column 'reward'; its columns are {}; expected its name by --reward-column",
-                read.frame.source,
-                read.frame.columns.join(", ")
+                columns.frame.source,
+                columns.frame.columns.join(", ")
             );
         };
-        let weights = read.weights(&weight, "weight")?;
-        let ratios = match read.weights(&given, "ratio")? {
+        let weights = columns.weights(&self.weight, "weight")?;
+        let [given, target, behaviour] = &self.ratios;
+        let ratios = match columns.weights(given, "ratio")? {
             Some(ratios) => Some(ratios),
-            None => read.ratios(&target, &behaviour)?,
+            None => columns.ratios(target, behaviour)?,
         };
-        let own = features.map(|(names, _)| read.features(&names, &now, &next));
-        let steps = LogColumns {
-            done: read.marks(&done)?,
-            truncated: read.marks(&truncated)?,
-            episode: episode.and_then(|k| read.frame.keys[k].take()).map(|keys| keys.codes),
-            ratios,
+        let own = self.features.as_ref();
+        let own = own.map(|(names, now, next)| columns.features(names, now, next));
+        let (done, truncated) = (columns.marks(&self.done)?, columns.marks(&self.truncated)?);
+        let episodes = self.episode.and_then(|k| columns.frame.keys[k].take());
+        let unused = columns.unused_ends();
+        let steps = LogColumns { done, truncated, episode: None, ratios };
+        Ok(Read { frame: columns.frame, rewards, weights, own, steps, episodes, unused })
+    }
+
+    /// The same for a table that is read a few rows at a time and not kept; what comes back has
+    /// its names and notes.
+    pub(super) fn read_once(
+        self,
+        path: &Path,
+        collector: &mut LogCollector,
+    ) -> Result<(Frame, Vec<String>)> {
+        let mut unused = None;
+        let mut hand = |frame: Frame| -> Result<()> {
+            let Read { frame, rewards, weights, own, steps, episodes, unused: seen } =
+                self.read(frame)?;
+            let Some((features, next)) = own else { bail!("{}: no features", frame.source) };
+            moments_fit(path, 3 * features.names.len() + 1)?;
+            unused = seen;
+            let rows = LogRows { features, next, rewards, weights, columns: steps, episodes };
+            collector.push(rows).map_err(|error| refused(&frame, error))
         };
-        let unused = read.unused_ends();
-        let frame = read.frame;
+        let (columns, missing) = (self.columns(), self.missing);
+        let frame = limits().read_frame_in_pieces(path, &columns, missing, PIECE, &mut hand)?;
+        Ok((frame, self.noted.into_iter().chain(unused).collect()))
+    }
+}
+
+impl Known {
+    /// Transitions that were seen.
+    pub(super) fn log(roles: Roles, path: &Path) -> Result<Self> {
+        let frame = limits().read_frame(path, &roles.columns(), roles.missing)?;
+        let Read { frame, rewards, weights, own, steps, episodes, unused } = roles.read(frame)?;
         let mut known = match own {
             Some((features, next)) => {
                 let process = Process::of_rows(features, &next, rewards, weights)
@@ -197,10 +280,10 @@ impl Known {
             }
             None => Self::of_frame(frame, rewards, weights),
         };
-        known.notes.extend(noted);
+        known.notes.extend(roles.noted);
         known.notes.extend(unused);
         known.process.seen = true;
-        known.process.log = steps;
+        known.process.log = LogColumns { episode: episodes.map(|keys| keys.codes), ..steps };
         Ok(known)
     }
 }
@@ -216,18 +299,9 @@ impl Wanted {
         self.keys.push(ask);
         Some(self.keys.len() - 1)
     }
-
-    fn read(self, path: &Path, flags: &PolicyFlags) -> Result<Read> {
-        let missing = flags.columns.features.missing().into();
-        let asked = self.numbers.clone();
-        let columns = Columns { keys: self.keys, numbers: self.numbers, ..Columns::default() };
-        let mut frame = limits().read_frame(path, &columns, missing)?;
-        let numbers = std::mem::take(&mut frame.numbers);
-        Ok(Read { frame, numbers, asked, used: Vec::new() })
-    }
 }
 
-impl Read {
+impl Numbers {
     /// The ratio of two columns of probabilities.
     fn ratios(&mut self, target: &[usize], behaviour: &[usize]) -> Result<Option<Vec<f64>>> {
         let target = self.weights(target, "probability")?;

@@ -9,6 +9,7 @@ use innermean_apps::{Error, Place};
 use innermean_data::{Ask, Columns, FeatureRows, Frame, ReadError};
 
 use super::flags::PolicyFlags;
+use super::log::Roles;
 
 use crate::flags::input::limits;
 use crate::flags::spelling::refused_at;
@@ -47,7 +48,7 @@ impl Known {
     /// Reads or generates.
     pub(super) fn new(flags: &PolicyFlags) -> Result<Self> {
         if let Some(log) = &flags.log {
-            Self::log(flags, log)
+            Self::log(Roles::new(flags, log)?, log)
         } else if let Some(model) = &flags.model {
             Self::model(flags, model)
         } else {

@@ -153,7 +153,11 @@ impl Application for PolicyApplication<'_> {
             page.numbers(heading, self.coordinates(), &solution.theta);
         }
         let facts = &mut page.facts;
-        let left = answer.residuals.iter().flatten().count() as u64;
+        let left = if self.task().is_of_moments() {
+            self.task().transitions()
+        } else {
+            answer.residuals.iter().flatten().count() as u64
+        };
         if let Some(initial) = &answer.initial {
             let states = grouped(initial.states as u64);
             let what = if initial.states == 1 { "state" } else { "states" };

@@ -9,6 +9,7 @@ use innermean_apps::sequences::{Gaps, Language, SequencesError, Steps};
 use innermean_data::{Ask, Columns, Frame, SpokenLanguage};
 
 use crate::flags::columns::{FeatureFlags, MissingChoice, other_columns};
+use crate::flags::input::fits_copied;
 use crate::flags::spelling::by_name;
 use crate::output::human::grouped;
 
@@ -87,7 +88,7 @@ impl ColumnFlags {
         let missing = self.features.missing();
         // One column scores; another by that name holds labels as well.
         let aside: Vec<String> = self.label.iter().map(|_| LABEL.to_owned()).collect();
-        let mut frame = self.features.read(file, columns, &aside)?;
+        let (mut frame, features) = self.features.read_rows(file, columns, &aside)?;
         if frame.feature_names.is_empty() {
             bail!(
                 "{}: has no columns of features; expected numbers that describe a step",
@@ -119,9 +120,13 @@ impl ColumnFlags {
             .then(|| (0..frame.rows).map(|row| frame.line(row).1).collect());
         let gaps = self.gaps.unwrap_or_default();
         let other_columns = other_columns(&frame);
+        let is_sorted = sequence.as_ref().is_none_or(|keys| keys.codes.is_sorted());
+        if !is_sorted {
+            fits_copied("a file whose sequences do not stand one after the other", &features)?;
+        }
         let steps = Steps::new(
             std::mem::take(&mut frame.feature_names),
-            &std::mem::take(&mut frame.features),
+            features,
             sequence.as_ref(),
             step.as_deref(),
             lines.as_deref(),

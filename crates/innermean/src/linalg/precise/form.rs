@@ -90,6 +90,26 @@ pub(crate) fn sizes_of_products(given: &ProjectedRows<'_>) -> Vec<f64> {
     sizes
 }
 
+/// The same for transitions that stand for others by their mean products: these are off by units of
+/// rounding of `(E x^2 E y^2)^(1/2)`, however small the products of those that are left.
+pub(crate) fn sizes_of_moments(given: &ProjectedRows<'_>) -> Vec<f64> {
+    let count = given.rewards.len().max(1);
+    let roots = |rows: &[f64]| -> Vec<f64> {
+        let width = rows.len() / count;
+        let mut squares = vec![0.0; width];
+        for row in rows.chunks_exact(width.max(1)) {
+            squares.iter_mut().zip(row).for_each(|(sum, x)| *sum += x * x / count as f64);
+        }
+        squares.into_iter().map(f64::sqrt).collect()
+    };
+    let (now, next) = (roots(given.features), roots(given.next_features));
+    let reward = roots(given.rewards);
+    let of_entry = now.iter().zip(next).map(|(now, next)| now + given.discount * next);
+    let right: Vec<f64> = of_entry.chain(reward).collect();
+    let left = roots(given.left.unwrap_or(given.features));
+    left.iter().flat_map(|z| right.iter().map(move |x| z * x)).collect()
+}
+
 impl Form {
     /// Of an f with one term and its phi.
     pub(crate) fn new(f: &dyn Inner, form: &QuadraticForm) -> Self {

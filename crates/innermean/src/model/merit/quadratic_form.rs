@@ -36,7 +36,8 @@ pub struct QuadraticForm {
     eigenvalues: (f64, f64),
     /// `c_t`, one after the other; none if only C is known
     rows: Option<Arc<[f64]>>,
-    /// Terms that were added up for an entry of C; 1 if C is what was meant, to the last digit
+    /// Terms that were added up for an entry of C, or as many as its roundings; 1 if C is what was
+    /// meant, to the last digit
     terms: usize,
     /// The same as `rows` where they are not to be sampled: of what C is rounded
     exact: Option<Arc<[f64]>>,
@@ -134,7 +135,13 @@ impl QuadraticForm {
         QuadraticForm { terms, exact: few.then(|| rows.into()), ..self }
     }
 
-    /// Terms that were added up for an entry of C.
+    /// The same for rows that stand for others up to this many roundings of an entry of C.
+    #[must_use]
+    pub(crate) fn with_roundings(self, roundings: u32) -> Self {
+        QuadraticForm { terms: self.terms + roundings as usize, ..self }
+    }
+
+    /// Terms that were added up for an entry of C, or the roundings of as many.
     pub(crate) fn terms(&self) -> usize {
         self.terms
     }

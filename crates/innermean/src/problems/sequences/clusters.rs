@@ -26,7 +26,6 @@ impl Sequences {
         is_over: &dyn Fn() -> bool,
     ) -> Vec<f64> {
         let (classes, features) = (self.language.classes(), self.width - 1);
-        let x = |t: usize| &self.rows[t * self.width..t * self.width + features];
         let mut means = self.seeds(draws);
         let mut part_of = vec![0; self.steps()];
         let mut counts = vec![0.0; classes];
@@ -38,9 +37,9 @@ impl Sequences {
             let mut sums = vec![0.0; classes * features];
             counts.fill(0.0);
             spread = 0.0;
-            for (t, part) in part_of.iter_mut().enumerate() {
-                let near =
-                    |c: usize| distance_squared(x(t), &means[c * features..(c + 1) * features]);
+            self.rows.each_row(self.width, |t, row| {
+                let x = &row[..features];
+                let near = |c: usize| distance_squared(x, &means[c * features..(c + 1) * features]);
                 let (mut best, mut least) = (0, f64::INFINITY);
                 for c in 0..classes {
                     let far = near(c);
@@ -48,11 +47,11 @@ impl Sequences {
                         (best, least) = (c, far);
                     }
                 }
-                *part = best;
+                part_of[t] = best;
                 spread += least;
                 counts[best] += 1.0;
-                axpy(1.0, x(t), &mut sums[best * features..(best + 1) * features]);
-            }
+                axpy(1.0, x, &mut sums[best * features..(best + 1) * features]);
+            });
             for (c, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0.0) {
                 let own = c * features..(c + 1) * features;
                 for (mean, sum) in means[own.clone()].iter_mut().zip(&sums[own]) {
@@ -82,7 +81,6 @@ impl Sequences {
     /// chance.
     fn seeds(&self, draws: &mut Stream) -> Vec<f64> {
         let (classes, features) = (self.language.classes(), self.width - 1);
-        let x = |t: usize| &self.rows[t * self.width..t * self.width + features];
         let mut far = vec![1.0; self.steps()];
         let mut means = Vec::with_capacity(classes * features);
         for c in 0..classes {
@@ -92,11 +90,12 @@ impl Sequences {
                 left < 0.0
             });
             let drawn = drawn.unwrap_or(self.steps() - 1);
-            means.extend_from_slice(x(drawn));
-            for (t, far) in far.iter_mut().enumerate() {
-                let square = distance_squared(x(t), x(drawn));
-                *far = if c == 0 || square < *far { square } else { *far };
-            }
+            let mean = self.with_rows(drawn..drawn + 1, |row| row[..features].to_vec());
+            self.rows.each_row(self.width, |t, row| {
+                let square = distance_squared(&row[..features], &mean);
+                far[t] = if c == 0 || square < far[t] { square } else { far[t] };
+            });
+            means.extend(mean);
         }
         means
     }

@@ -79,12 +79,10 @@ impl Labelled<'_> {
         for from in steps.clone().step_by(STRETCH) {
             let own = from..(from + STRETCH).min(steps.end);
             let out = &mut out[..own.len() * classes];
-            class_probabilities(
-                theta,
-                f.rows_of(own.clone()),
-                f.width,
-                &mut total[..own.len()],
-                out,
+            f.with_rows(
+                own.clone(),
+                #[inline(always)]
+                |rows| class_probabilities(theta, rows, f.width, &mut total[..own.len()], out),
             );
             work(own, out);
         }
@@ -116,11 +114,12 @@ impl Inner for Labelled<'_> {
     /// `d P_a / d score_b = P_a (1[a = b] - P_b)`
     fn add_jac_t(&self, theta: &[f64], i: usize, _: usize, w: &[f64], c: f64, out: &mut [f64]) {
         let f = self.sequences;
-        let (odds, label, x) = (f.odds(theta, i), self.labels[i], f.rows_of(i..i + 1));
+        let (odds, label) = (f.odds(theta, i), self.labels[i]);
         let c = c * w[0] * f.probability(theta, i, label, odds);
         for (b, out) in out.chunks_exact_mut(f.width).enumerate() {
             let own = if b as u32 == label { 1.0 } else { 0.0 };
-            axpy(c * (own - f.probability(theta, i, b as u32, odds)), x, out);
+            let slope = c * (own - f.probability(theta, i, b as u32, odds));
+            f.with_rows(i..i + 1, |x| axpy(slope, x, out));
         }
     }
 
@@ -155,7 +154,7 @@ impl Passes for Labelled<'_> {
                 );
             },
         );
-        Ok(())
+        self.sequences.rows.check()
     }
 
     fn add_weighted_jac_t(&self, theta: &[f64], w: &[f64], out: &mut [f64]) -> Result<(), Lost> {
@@ -183,12 +182,12 @@ impl Passes for Labelled<'_> {
                                 }
                             }
                             let out = &mut partial[c * f.width..(c + 1) * f.width];
-                            add_weighted_rows(f.rows_of(own.clone()), p, out);
+                            f.with_rows(own.clone(), |rows| add_weighted_rows(rows, p, out));
                         }
                     },
                 );
             },
         );
-        Ok(())
+        self.sequences.rows.check()
     }
 }

@@ -78,7 +78,11 @@ impl<'f> Stretch<'f> {
         for vectors in [&mut *probabilities, slopes] {
             vectors.resize(classes * len, 0.0);
         }
-        class_probabilities(theta, f.rows_of(seen.clone()), f.width, work, probabilities);
+        f.with_rows(
+            seen.clone(),
+            #[inline(always)]
+            |rows| class_probabilities(theta, rows, f.width, work, probabilities),
+        );
     }
 
     /// How many windows the stretch holds.
@@ -168,13 +172,18 @@ impl<'f> Stretch<'f> {
                 mean + p * s
             });
         }
-        let rows = f.rows_of(own.clone());
-        let classes = probabilities.chunks_exact(len).zip(slopes.chunks_exact_mut(len));
-        for ((p, slope), out) in classes.zip(out.chunks_exact_mut(f.width)) {
-            let slope = &mut slope[local.clone()];
-            update_with_both(slope, &p[local.clone()], mean, |s, p, mean| p * (s - mean));
-            add_weighted_rows(rows, slope, out);
-        }
+        f.with_rows(
+            own.clone(),
+            #[inline(always)]
+            |rows| {
+                let classes = probabilities.chunks_exact(len).zip(slopes.chunks_exact_mut(len));
+                for ((p, slope), out) in classes.zip(out.chunks_exact_mut(f.width)) {
+                    let slope = &mut slope[local.clone()];
+                    update_with_both(slope, &p[local.clone()], mean, |s, p, mean| p * (s - mean));
+                    add_weighted_rows(rows, slope, out);
+                }
+            },
+        );
     }
 }
 

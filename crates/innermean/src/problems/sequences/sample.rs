@@ -16,54 +16,49 @@ impl Sequences {
             return self.clone();
         }
         let share = steps as f64 / self.steps() as f64;
-        let mut part = self.empty();
-        let mut owed = 0.0;
-        for piece in self.pieces() {
+        let (mut owed, mut any) = (0.0, false);
+        let drawn = self.pieces().into_iter().filter(|piece| {
             owed += share * piece.len() as f64;
-            if owed >= 0.5 * piece.len() as f64 || part.windows.is_empty() {
-                owed -= piece.len() as f64;
-                part.add(self, piece);
+            let taken = owed >= 0.5 * piece.len() as f64 || !any;
+            if taken {
+                (owed, any) = (owed - piece.len() as f64, true);
             }
-        }
-        part
+            taken
+        });
+        self.of_pieces(drawn)
     }
 
     /// The windows of these numbers alone.
     pub(super) fn of_windows(&self, numbers: impl Iterator<Item = Range<usize>>) -> Sequences {
         let last = self.language.order() - 1;
-        let mut part = self.empty();
-        for windows in numbers {
-            // Windows that open at consecutive steps share these steps.
-            for run in self.windows[windows].chunk_by(|now, next| now + 1 == *next) {
-                part.add(self, run[0]..run[run.len() - 1] + last + 1);
-            }
-        }
-        part
+        // Windows that open at consecutive steps share these steps.
+        let runs = numbers
+            .flat_map(|windows| self.windows[windows].chunk_by(|now, next| now + 1 == *next));
+        self.of_pieces(runs.map(|run| run[0]..run[run.len() - 1] + last + 1))
     }
 
-    /// The same language and width, and no steps.
-    fn empty(&self) -> Sequences {
+    /// The steps of pieces alone, whose windows all lie within a sequence, in memory.
+    fn of_pieces(&self, pieces: impl Iterator<Item = Range<usize>>) -> Sequences {
+        let order = self.language.order();
+        let (mut rows, mut opens, mut windows) = (Vec::new(), Vec::new(), Vec::new());
+        for piece in pieces {
+            for t in 0..piece.len() {
+                let begins = t + order <= piece.len();
+                if begins {
+                    windows.push(opens.len());
+                }
+                opens.push(if begins { 1.0 } else { 0.0 });
+            }
+            self.with_rows(piece, |own| rows.extend_from_slice(own));
+        }
         Sequences {
             language: self.language.clone(),
             scales: self.scales.clone(),
             width: self.width,
-            rows: Vec::new(),
-            opens: Vec::new(),
-            windows: Vec::new(),
+            rows: rows.into(),
+            opens,
+            windows,
         }
-    }
-
-    /// Adds the steps of a piece of `from`, whose windows all lie within a sequence.
-    fn add(&mut self, from: &Sequences, piece: Range<usize>) {
-        let order = self.language.order();
-        for t in 0..piece.len() {
-            let opens = t + order <= piece.len();
-            if opens {
-                self.windows.push(self.opens.len());
-            }
-            self.opens.push(if opens { 1.0 } else { 0.0 });
-        }
-        self.rows.extend_from_slice(from.rows_of(piece));
     }
 
     /// The sequences in pieces of at most [`PIECE`] steps and at least N.
@@ -94,7 +89,7 @@ mod tests {
         let language = LanguageModel::new(3, 2, &ngrams, &[0.4, 0.3, 0.2, 0.1]).expect("bigrams");
         let lengths = [30, 1, 2, 45, 22];
         let rows: Vec<f64> = (0..200).map(|k| f64::from(k * k % 17) / 9.0 - 1.0).collect();
-        let f = Sequences::new(2, &rows, &lengths, language).expect("steps");
+        let f = Sequences::new(2, rows, &lengths, language).expect("steps");
         let theta: Vec<f64> = (0..9).map(|k| f64::from(k * 5 % 7) / 7.0 - 0.4).collect();
         let terms = [0, 2, 3];
         for most in [16, 40, 64, usize::MAX] {
@@ -125,7 +120,7 @@ mod tests {
         let lengths = [5, 2, 1000, 3, 700, 1, 40];
         let steps: usize = lengths.iter().sum();
         let rows: Vec<f64> = (0..steps).map(|t| t as f64).collect();
-        let f = Sequences::new(1, &rows, &lengths, language).expect("steps");
+        let f = Sequences::new(1, rows, &lengths, language).expect("steps");
         let whole: Vec<usize> = f.windows.clone();
         for asked in [1, 10, 300, 600, 1200, 1750, 9999] {
             let part = f.sample(asked);
@@ -139,7 +134,7 @@ mod tests {
             );
             for &t in &part.windows {
                 // The feature is the number of the step.
-                let step = |k: usize| part.rows[(t + k) * part.width] as usize;
+                let step = |k: usize| part.with_rows(t + k..t + k + 1, |row| row[0] as usize);
                 assert!(
                     whole.contains(&step(0)) && step(1) == step(0) + 1 && step(2) == step(0) + 2
                 );

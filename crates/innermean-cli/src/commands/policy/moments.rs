@@ -1,0 +1,62 @@
+//! A log that is read once and not kept.
+
+use anyhow::Result;
+use innermean_apps::policy::{LogCollector, PolicyObjective, PolicySettings, PolicyTask};
+
+use super::log::Roles;
+use super::{Evaluation, PolicyArgs, initial};
+use crate::flags::columns::MissingChoice;
+use crate::flags::input::takes_moments;
+use crate::output::human::grouped;
+
+impl PolicyArgs {
+    /// The task of a log of which only the moments are kept, where that is asked for or the rows
+    /// would not fit into memory.
+    pub(super) fn of_moments(&self) -> Result<Option<Evaluation>> {
+        let flags = &self.problem;
+        flags.check()?;
+        let log = flags.log.as_deref();
+        if !takes_moments(self.moments, log, self.needs_rows()?)? {
+            return Ok(None);
+        }
+        let Some(path) = log else { return Ok(None) };
+        let settings = PolicySettings::from(flags);
+        let mut collector = LogCollector::new(&settings)?;
+        let (frame, noted) = Roles::new(flags, path)?.read_once(path, &mut collector)?;
+        let log = collector.finish()?;
+        let mut notes = frame.notes;
+        if frame.dropped.rows > 0 {
+            let rows = grouped(frame.dropped.rows as u64);
+            notes.push(format!("Rows left out because of missing values: {rows}."));
+        }
+        notes.extend(noted);
+        notes.push(format!(
+            "Read {} rows once and kept their means and covariances alone.",
+            grouped(log.transitions() as u64)
+        ));
+        let initial = initial::initial_states(flags, Some(log.names()))?;
+        let task = PolicyTask::of_moments(initial.as_ref(), log, &settings)?;
+        Ok(Some(Evaluation { task, source: frame.source, notes: (notes, Vec::new()) }))
+    }
+
+    /// What does with nothing less than the transitions themselves.
+    fn needs_rows(&self) -> Result<Option<&'static str>> {
+        let PolicyArgs { problem: flags, inference, predictions, .. } = self;
+        let given = [
+            ("a model", flags.log.is_none() && !flags.generated()),
+            ("--objective bellman", flags.objective == Some(PolicyObjective::Bellman)),
+            ("--predictions", predictions.predictions.is_some()),
+            ("--standard-errors or --bootstrap", inference.is_on()),
+            (
+                "--missing drop-columns",
+                flags.columns.features.missing() == MissingChoice::DropColumns,
+            ),
+        ];
+        let given = given.into_iter().find_map(|(flag, given)| given.then_some(flag));
+        if let (None, Some(log)) = (given, flags.log.as_deref().filter(|log| log.is_file())) {
+            let named = "a log of states by name";
+            return Ok((!Roles::new(flags, log)?.are_own()).then_some(named));
+        }
+        Ok(given)
+    }
+}
