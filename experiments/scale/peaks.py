@@ -13,7 +13,7 @@ LINKS = {
     "logistic": "shares.csv", "softmax": "parts.csv", "identity": "shares.csv", "exp": "counts.csv",
 }
 SEQUENCES = "sequences FILE --sequence group --language-model language.csv --starts 2"
-IV = "moments FILE --outcome y --regressors x1,x2,x3 --exogenous x1,x2 --instruments x4,x5"
+IV = "moments FILE --outcome y --regressors x3 --exogenous x1,x2 --instruments x4,x5"
 
 
 def plain(path, rows):

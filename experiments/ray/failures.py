@@ -1,0 +1,56 @@
+"""The long versions of the failure tests: the bits of theta and of the course are those of a run to
+which nothing happened."""
+
+import innermean.ray as imr
+import ray
+
+from crews import Struck, kill, stop_for
+
+
+def bits(fit):
+    """Of theta and of the course."""
+    return fit.theta.tobytes() + fit.trace.objective.tobytes()
+
+
+def lines(folder):
+    """A row of the table for each thing that may happen."""
+    for method in ("newton", "lbfgs"):
+        how = {"l2": 1e-3, "method": method, "tolerance": 1e-8}
+        fit = lambda workers: imr.linear(folder, "logistic", workers=workers, **how)  # noqa: B023, E731
+        sound = fit(2)
+        same = [bits(fit(count)) == bits(sound) for count in (1, 3, 7)]
+        yield row(f"{method}: 1, 3 and 7 workers for 2", all(same), sound.passes)
+        killed = []
+        for at in range(sound.passes):
+            found = fit(Struck(at, kill))
+            killed.append(bits(found) == bits(sound))
+        yield row(f"{method}: a worker killed in each of the passes", all(killed), len(killed))
+    found = imr.linear(folder, "logistic", workers=Struck(2, stop_for(30)), **how)
+    yield row(f"{method}: a worker stands still for 30 s", bits(found) == bits(sound), found.passes)
+    yield removed(folder, how, bits(sound))
+
+
+def removed(folder, how, sound):
+    """A node goes, with the workers on it."""
+    from ray.cluster_utils import Cluster
+
+    ray.shutdown()
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    other = cluster.add_node(num_cpus=1)
+    ray.init(address=cluster.address, log_to_driver=False, configure_logging=False)
+    cluster.wait_for_nodes()
+    gone = []
+
+    def remove(_):
+        cluster.remove_node(other)
+        gone.append(cluster.add_node(num_cpus=2))
+
+    found = imr.linear(folder, "logistic", workers=Struck(3, remove), **how)
+    ray.shutdown()
+    cluster.shutdown()
+    return row("a node removed, another one added", bits(found) == sound and bool(gone), found.passes)
+
+
+def row(what, same, passes):
+    """Of the table."""
+    return f"| {what} | {passes} | {'the same bits: met' if same else 'OTHER BITS: missed'} |"
