@@ -144,7 +144,7 @@ def main():
     flags.add_argument("--failures", action="store_true")
     flags.add_argument("--out", type=pathlib.Path, default=PAGE)
     given = flags.parse_args()
-    ray.init(num_cpus=8, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    ray.init(address="local", num_cpus=8, include_dashboard=False, log_to_driver=False, configure_logging=False)
     failing = " --failures" if given.failures else ""
     text = [
         "# Workers of Ray",

@@ -285,8 +285,9 @@ pub fn curved(quick: bool) -> Result<Vec<Case>> {
             generate_language(&LanguageOptions { classes, steps, ..LanguageOptions::default() });
         let (ngrams, probabilities) = spoken.ngrams(2);
         let language = LanguageModel::new(classes, 2, &ngrams, &probabilities)?;
-        let problem = Sequences::new(spoken.features, spoken.rows.clone(), &spoken.lengths, language)?
-            .problem(Ridge::from_weight(1e-4)?)?;
+        let problem =
+            Sequences::new(spoken.features, spoken.rows.clone(), &spoken.lengths, language)?
+                .problem(Ridge::from_weight(1e-4)?)?;
         let mut case = case(
             "sequences, not convex",
             format!("{classes} classes, {steps} steps"),

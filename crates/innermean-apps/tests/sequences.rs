@@ -53,7 +53,8 @@ fn steps_are_ordered_and_broken_at_gaps() {
     assert!(error.to_string().starts_with("step 3 of 's' is in row 1 already"), "{error}");
     // Without numbers a jump of lines is a gap.
     let lines = [1, 2, 3, 5, 6, 7];
-    let counted = Steps::new(names(&["x"]), features.to_vec(), None, None, Some(&lines), Gaps::Break);
+    let counted =
+        Steps::new(names(&["x"]), features.to_vec(), None, None, Some(&lines), Gaps::Break);
     let counted = counted.expect("steps");
     assert_eq!((&counted.lengths[..], &counted.numbers[..2]), (&[3, 3][..], &[1.0, 2.0][..]));
 }

@@ -340,7 +340,8 @@ fn what_is_damaged_is_refused() {
 #[test]
 fn sequences_of_rows_are_those_of_the_table() {
     let desk = Desk::at("sequences");
-    let spoken = generate_language(&LanguageOptions { classes: 3, steps: 900, ..Default::default() });
+    let spoken =
+        generate_language(&LanguageOptions { classes: 3, steps: 900, ..Default::default() });
     let names: Vec<String> = (1..=spoken.features).map(|k| format!("x{k}")).collect();
     let mut text = format!("sequence,step,{},label\n", names.join(","));
     for (t, row) in spoken.rows.chunks_exact(spoken.features).enumerate() {
@@ -349,7 +350,8 @@ fn sequences_of_rows_are_those_of_the_table() {
         let _ = writeln!(text, "s{own},{step},{},{}", features.join(","), spoken.labels[t]);
     }
     desk.file("steps.csv", &text);
-    let tokens: Vec<String> = (0..3).flat_map(|a| (0..3).map(move |b| format!("{a},{b}"))).collect();
+    let tokens: Vec<String> =
+        (0..3).flat_map(|a| (0..3).map(move |b| format!("{a},{b}"))).collect();
     let counts = tokens.iter().zip([5, 3, 1, 2, 6, 2, 4, 1, 7]);
     let counts: String = counts.map(|(pair, count)| format!("{pair},{count}\n")).collect();
     desk.file("language.csv", &format!("token1,token2,count\n{counts}"));
@@ -359,7 +361,11 @@ fn sequences_of_rows_are_those_of_the_table() {
     assert_same_bits(&desk, "steps.csv", "steps.npy", flags);
     // Read a window at a time where memory is short.
     let small = desk.json(&format!("steps.npy {flags} --max-memory 200K"), 0);
-    assert!(small["notes"].to_string().contains("whenever they are looked at"), "{}", small["notes"]);
+    assert!(
+        small["notes"].to_string().contains("whenever they are looked at"),
+        "{}",
+        small["notes"]
+    );
     assert_eq!(small["theta"], desk.json(&format!("steps.csv {flags}"), 0)["theta"]);
     assert_eq!(small["scores"], desk.json(&format!("steps.csv {flags}"), 0)["scores"]);
     let run = desk.run(&format!("steps.npy {flags} --method svrpda1 --max-seconds 1"));

@@ -3,7 +3,6 @@
 use innermean::problems::scaling::Standard;
 use serde::{Deserialize, Serialize};
 
-
 /// What was taken off each feature, and what it was divided by.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scale {

@@ -214,7 +214,8 @@ fn a_perfect_classifier_has_no_cost() {
         "no n-gram of probability 0 is kept"
     );
     assert_eq!(language.class_frequencies(), [0.5, 0.5]);
-    let problem = Sequences::new(1, rows.clone(), &[8], language).unwrap().problem(Unregularized).unwrap();
+    let problem =
+        Sequences::new(1, rows.clone(), &[8], language).unwrap().problem(Unregularized).unwrap();
     assert!(problem.objective(&[50.0, 0.0, -50.0, 0.0]).abs() < 1e-14);
     // With the classes the other way round, three windows of seven where four are expected.
     let swapped: f64 = 4.0 / 7.0 * (4.0_f64 / 3.0).ln() + 3.0 / 7.0 * (3.0_f64 / 4.0).ln();

@@ -37,7 +37,7 @@ impl Made {
         formula: impl Fn(&[f64], &mut [f64]) + Send + Sync + 'static,
     ) -> RowData {
         let n = of.len() / of_width.max(1);
-        let held = of.held().filter(|_| n * width <= MOST_KEPT || !of.is_shared());
+        let held = of.held().filter(|_| !of.is_copied_late(n * width));
         let Some(held) = held else { return Self::rows((of, of_width), width, formula) };
         let mut made = vec![0.0; n * width];
         Blocks::new(n, of_width + width).fill(width, &mut made, |rows, made| {
@@ -46,6 +46,13 @@ impl Made {
             rows.zip(made.chunks_exact_mut(width.max(1))).for_each(|(row, out)| formula(row, out));
         });
         made.into()
+    }
+}
+
+impl RowData {
+    /// Whether so many numbers that are made of these are made when they are looked at.
+    pub(crate) fn is_copied_late(&self, numbers: usize) -> bool {
+        self.held().is_none() || self.is_shared() && numbers > MOST_KEPT
     }
 }
 

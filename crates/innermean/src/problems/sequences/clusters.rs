@@ -39,8 +39,7 @@ impl Sequences {
             spread = 0.0;
             self.rows.each_row(self.width, |t, row| {
                 let x = &row[..features];
-                let near =
-                    |c: usize| distance_squared(x, &means[c * features..(c + 1) * features]);
+                let near = |c: usize| distance_squared(x, &means[c * features..(c + 1) * features]);
                 let (mut best, mut least) = (0, f64::INFINITY);
                 for c in 0..classes {
                     let far = near(c);

@@ -32,9 +32,8 @@ impl Sequences {
     pub(super) fn of_windows(&self, numbers: impl Iterator<Item = Range<usize>>) -> Sequences {
         let last = self.language.order() - 1;
         // Windows that open at consecutive steps share these steps.
-        let runs = numbers.flat_map(|windows| {
-            self.windows[windows].chunk_by(|now, next| now + 1 == *next)
-        });
+        let runs = numbers
+            .flat_map(|windows| self.windows[windows].chunk_by(|now, next| now + 1 == *next));
         self.of_pieces(runs.map(|run| run[0]..run[run.len() - 1] + last + 1))
     }
 
