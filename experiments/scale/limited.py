@@ -93,4 +93,5 @@ def lines(program, folder, memory):
 
 def verdict(target, missed):
     """A line of a list: a target, and whether it is met."""
-    return f"- {target}: " + ("met" if not missed else "missed by " + "; ".join(missed))
+    by = f"missed by {len(missed)}: " + "; ".join(missed)
+    return f"- {target}: " + (by if missed else "met")

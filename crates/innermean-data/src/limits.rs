@@ -137,8 +137,16 @@ impl Limits {
     /// # Errors
     /// If it cannot be opened.
     pub fn lacking_for(&self, path: &Path) -> Result<Option<(u64, u64)>, ReadError> {
-        let bytes = Source::open(path, *self)?.numbers_in_memory()?;
+        let bytes = self.bytes_of(path)?;
         Ok(bytes.and_then(|bytes| self.lacking(bytes, 0)))
+    }
+
+    /// The bytes of the numbers of a file in memory, as far as its first bytes tell.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn bytes_of(&self, path: &Path) -> Result<Option<u64>, ReadError> {
+        Source::open(path, *self)?.numbers_in_memory()
     }
 
     /// What this many bytes of numbers would take, and what is there, if that is less; `held` of

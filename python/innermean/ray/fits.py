@@ -230,7 +230,8 @@ def _fit(
     crew.start(folder, spec)
     try:
         f = _innermean.F.leaves(crew, json.dumps(shape))
-        core = _innermean.Problem(f, f.whole(), g._said())
+        own = None if g._curve is None else g._curve.core
+        core = _innermean.Problem(f, f.whole(), g._said(), own)
         save = None if file is None else (lambda blob: _write(file, blob))
         told = core.solve(solver, start, callback, shown, False, state, None, None, save)
         told |= {

@@ -77,7 +77,7 @@ impl Steps {
         let (order, sequences) = given.order()?;
         let (lengths, broken) = given.parts(&order, &sequences, gaps);
         let notes = if broken > 0 { vec![Note::Gaps(broken)] } else { Vec::new() };
-        let sorted = if order.is_sorted() { features } else { gathered(&features, d, &order) };
+        let sorted = if order.is_sorted() { features } else { gathered(features, d, &order) };
         let numbers = step.map_or_else(
             || {
                 let mut numbers = vec![0.0; rows];
@@ -169,13 +169,27 @@ impl Steps {
     }
 }
 
-/// The rows in another order, in memory.
-fn gathered(rows: &RowData, d: usize, order: &[usize]) -> RowData {
-    let mut sorted = Vec::with_capacity(rows.len());
-    for &row in order {
-        rows.with(d, row..row + 1, |row| sorted.extend_from_slice(row));
+/// The rows in another order, in memory: those of their own memory stay there, and go around in
+/// circles, each of which begins with a row that is put aside.
+fn gathered(rows: RowData, d: usize, order: &[usize]) -> RowData {
+    let mut rows = rows.into_vec();
+    let mut is_placed = vec![false; order.len()];
+    let mut aside = vec![0.0; d];
+    for first in 0..order.len() {
+        if is_placed[first] {
+            continue;
+        }
+        aside.copy_from_slice(&rows[first * d..(first + 1) * d]);
+        let mut to = first;
+        while order[to] != first {
+            rows.copy_within(order[to] * d..(order[to] + 1) * d, to * d);
+            is_placed[to] = true;
+            to = order[to];
+        }
+        rows[to * d..(to + 1) * d].copy_from_slice(&aside);
+        is_placed[to] = true;
     }
-    sorted.into()
+    rows.into()
 }
 
 impl Given<'_> {

@@ -62,7 +62,7 @@ struct ColumnFlags {
 const LONG_ABOUT: &str = "\
 Make a file of rows, for data larger than memory.
 
-Columns of features become an array of numpy, row after row; other columns, names and checksums follow. portfolio, linear and bags read such a file \
+Columns of features become an array of numpy, row after row; other columns, names and checksums follow. portfolio, linear, bags and sequences read such a file \
 where it is: the system brings what is looked at into memory and gives it up again. Every other command reads it as it reads any table.
 
 The table is read once, a few rows at a time. Memory holds the columns of --numbers, --texts and --group, and nothing of the features.";
@@ -73,6 +73,7 @@ Examples:
   innermean convert houses.csv houses.npy --numbers price --intercept
   innermean convert patients.csv patients.npy --texts outcome --except id,name --intercept
   innermean convert voters.csv voters.npy --group precinct
+  innermean convert steps.csv steps.npy --group sequence --numbers step --texts label
 
 Exit codes: 0 done, 2 bad usage, input or output.";
 

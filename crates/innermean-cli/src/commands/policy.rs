@@ -39,7 +39,8 @@ pub(crate) struct PolicyArgs {
 
     /// Read the log once and keep only means of products of features and rewards: memory does not
     /// grow with the rows, and the answer is the same. For --objective projected with
-    /// --next-features [default: where the file would not fit into memory]
+    /// --next-features [default: where the numbers of the file take more than 64 MiB and nothing
+    /// asks for the rows: --predictions, --standard-errors, a method]
     #[arg(long, help_heading = "Columns")]
     moments: bool,
 

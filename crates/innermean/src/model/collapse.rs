@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 use self::matrix::{Matrix, Shape};
 use crate::linalg::blocks::Blocks;
 use crate::linalg::gram;
-use crate::model::inner::Inner;
-use crate::model::inner::Lost;
+use crate::model::inner::{CentredRows, Inner, Lost};
 use crate::model::row_data::RowData;
 
 mod columns;
@@ -50,11 +49,12 @@ impl Collapsed {
         collapsed
     }
 
-    /// Zeros, sparse where f knows its supports; of rows that are read when they are looked at, the
-    /// rows less their mean, which are made then.
+    /// Zeros, sparse where f knows its supports; of many rows, or of those that are read when they
+    /// are looked at, the rows less their mean, which are made then.
     pub(crate) fn room_for(f: &dyn Inner) -> Self {
         let (d, ell, n_x) = (f.d(), f.ell(), f.n_x());
-        if let Some(centred) = f.centred_rows().filter(|centred| centred.rows.held().is_none()) {
+        let late = |centred: &CentredRows<'_>| centred.rows.is_copied_late(n_x * d);
+        if let Some(centred) = f.centred_rows().filter(late) {
             return centred.columns(&(0..d).collect::<Vec<_>>());
         }
         match SparseRows::zeros(f) {

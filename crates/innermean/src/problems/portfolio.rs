@@ -97,6 +97,8 @@ impl Portfolio {
             let place = format!("{x} in row {}, column {}", bad / d, bad % d);
             return Err(InvalidSetting::new("returns", place, "finite numbers"));
         }
+        // Rows that are made of them, such as losses, may be made when they are looked at.
+        let returns = returns.into_shared();
         let (weights, benchmark, offsets) = (Vec::new(), Vec::new(), Vec::new());
         let (reach, squares) = (OnceLock::new(), OnceLock::new());
         let (moved, products) = (None, None);

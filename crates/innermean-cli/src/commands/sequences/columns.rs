@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use innermean_apps::Error;
 use innermean_apps::sequences::{Gaps, Language, SequencesError, Steps};
-use innermean_data::{Ask, Columns, Frame, SpokenLanguage};
+use innermean_data::{Ask, Columns, Frame, Keys, SpokenLanguage};
 
 use crate::flags::columns::{FeatureFlags, MissingChoice, other_columns};
 use crate::flags::input::fits_copied;
@@ -49,8 +49,8 @@ pub(super) struct Table {
     pub(super) steps: Steps,
     pub(super) source: String,
     pub(super) generated: bool,
-    /// The sequence of each row of the file, as it is written out
-    pub(super) ids: Vec<String>,
+    /// The sequence of each row of the file; none if all rows are one
+    sequence: Option<Keys>,
     /// What the reader decided, in whole sentences
     pub(super) notes: Vec<String>,
     pub(super) missing: MissingChoice,
@@ -136,10 +136,8 @@ impl ColumnFlags {
         if let Some(keys) = frame.keys[1].take() {
             steps = steps.labelled(&keys, language)?;
         }
-        let id = |row: usize| sequence.as_ref().map_or("1", |keys| keys.text(row)).to_owned();
-        let ids = (0..frame.rows).map(id).collect();
         let source = frame.source;
-        Ok(Table { steps, source, generated: false, ids, notes, missing, gaps, other_columns })
+        Ok(Table { steps, source, generated: false, sequence, notes, missing, gaps, other_columns })
     }
 }
 
@@ -155,13 +153,27 @@ fn refused_in(frame: &Frame, error: Error) -> anyhow::Error {
     }
 }
 
+/// Sequences of one length, called by their numbers.
+fn numbered(steps: usize, length: usize) -> Keys {
+    let codes: Vec<u32> = (0..steps).map(|t| (t / length) as u32).collect();
+    let names = (1..=steps.div_ceil(length)).map(|number| number.to_string()).collect();
+    let mut keys = Keys::default();
+    (keys.codes, keys.names) = (codes, names);
+    keys
+}
+
 impl Table {
+    /// The sequence of a row, as it is written out.
+    pub(super) fn id(&self, row: usize) -> &str {
+        self.sequence.as_ref().map_or("1", |keys| keys.text(row))
+    }
+
     pub(super) fn generated(spoken: SpokenLanguage) -> Self {
         let length = spoken.lengths[0];
         Table {
             source: spoken.source.clone(),
             generated: true,
-            ids: (0..spoken.labels.len()).map(|t| (t / length + 1).to_string()).collect(),
+            sequence: Some(numbered(spoken.labels.len(), length)),
             steps: Steps::generated(spoken),
             notes: Vec::new(),
             missing: MissingChoice::Error,

@@ -282,7 +282,8 @@ impl Application for SequencesApplication<'_> {
     /// A row for each row of the file, in its order.
     fn predictions(&self, answer: &SequencesAnswer, _: &Solution) -> Result<OutTable> {
         let steps = self.task.steps();
-        let (places, ids, labels) = (&steps.places, &self.table.ids, steps.labels());
+        let (places, labels) = (&steps.places, steps.labels());
+        let ids = (0..places.len()).map(|row| self.table.id(row).to_owned()).collect();
         let (rows, steps) = (places.len(), &steps.numbers);
         let mut step_of = vec![0; rows];
         places.iter().enumerate().for_each(|(t, &row)| step_of[row] = t);
@@ -295,7 +296,7 @@ impl Application for SequencesApplication<'_> {
             OutColumn::Numbers(steps.clone())
         };
         let mut columns = vec![
-            ("sequence".to_owned(), OutColumn::Texts(ids.clone())),
+            ("sequence".to_owned(), OutColumn::Texts(ids)),
             ("step".to_owned(), steps),
             (
                 PREDICTED.to_owned(),

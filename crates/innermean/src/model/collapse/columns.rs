@@ -57,6 +57,14 @@ impl Collapsed {
     /// The same with every column l multiplied by `factors[l]`.
     pub(crate) fn with_columns_times(mut self, factors: &[f64]) -> Collapsed {
         match &mut self.rows {
+            Matrix::Dense(rows) if rows.is_shared() => {
+                let (d, own) = (factors.len(), factors.to_vec());
+                let times = move |row: &[f64], out: &mut [f64]| {
+                    let terms = row.iter().zip(&own);
+                    out.iter_mut().zip(terms).for_each(|(out, (x, factor))| *out = x * factor);
+                };
+                *rows = Made::where_they_are((rows, d), d, times);
+            }
             Matrix::Dense(rows) => {
                 for row in rows.to_mut().chunks_exact_mut(factors.len().max(1)) {
                     row.iter_mut().zip(factors).for_each(|(x, factor)| *x *= factor);
