@@ -51,6 +51,8 @@ const GROWTH: f64 = 3.0;
 const LARGEST: f64 = 1e5;
 /// The widest envelopes after the first, in terms of what averages vary by.
 const WIDEST: f64 = 1e6;
+/// Of what is there in general: no more than rounding.
+const NOTHING: f64 = 1e-9;
 /// Newton steps of an outer iteration, at most.
 const MOST_STEPS: usize = 40;
 /// What may be left to gain of the envelopes, for what the duals' change is worth as 1.
@@ -145,7 +147,11 @@ impl Method for Multipliers {
             set: Set::default(),
         };
         oracle.pass().means(theta, &mut state.f_bar);
-        state.sigma = first_penalty(oracle, &state.f_bar);
+        state.sigma = if is_nothing(oracle, theta, &state.f_bar) {
+            steepness(oracle)
+        } else {
+            first_penalty(oracle, &state.f_bar)
+        };
         // Where phi* is finite.
         oracle.problem().envelope(f64::MIN_POSITIVE, &state.next, &state.f_bar, &mut state.w);
         oracle.pass().add_weighted_jac_t(theta, &state.w, &mut state.u);
@@ -211,6 +217,12 @@ pub(super) fn minimise(
 /// Of what a model promises, what its duals may still change, and how often they do at most.
 const LEFT_OF_MODEL: f64 = 1e-7;
 const MOST_OF_MODEL: usize = 30;
+
+/// Whether theta is 0 but for rounding, and its averages say as little of their size.
+fn is_nothing(oracle: &Oracle<'_>, theta: &[f64], f_bar: &[f64]) -> bool {
+    let columns = || oracle.mean_squares().iter().sum::<f64>().sqrt();
+    theta.iter().all(|x| x.abs() <= NOTHING) && size(f_bar) <= NOTHING * columns()
+}
 
 /// So that envelopes are as wide as the averages vary.
 pub(super) fn first_penalty(oracle: &Oracle<'_>, f_bar: &[f64]) -> f64 {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use innermean::{Certificate, Inner, Portfolio, Status};
+use innermean::{Certificate, Inner, Portfolio, Solution, Status};
 
 use super::super::risk::mean_absolute_deviation;
 use super::super::{PortfolioTask, Risk};
@@ -13,6 +13,9 @@ use crate::run::{Solver, Start, Task, Watch};
 
 /// What a run of a search asks for: more than is printed.
 const TOLERANCE: f64 = 1e-10;
+/// Outer iterations of the method of multipliers, of which a handful is usual: where it has not
+/// proven so much by then, its point is as good as rounding lets it be, or another method's turn.
+const MOST_OUTER: u64 = 100;
 /// How far beyond a face of weights that are not bounded a proof on a condensed market goes.
 const FAR: f64 = 1e3;
 
@@ -29,6 +32,13 @@ pub(in super::super) struct Probe {
     pub(in super::super) lower: f64,
     pub(in super::super) certificate: Certificate,
     pub(in super::super) status: Status,
+}
+
+impl Probe {
+    /// Proven to be below the objective everywhere, if it is.
+    pub(in super::super) fn lower_everywhere(&self) -> f64 {
+        if self.certificate.within.is_none() { self.lower } else { f64::NEG_INFINITY }
+    }
 }
 
 /// What a market of few periods may differ from the one whose place it takes.
@@ -68,6 +78,8 @@ pub(in super::super) struct Prober<'t> {
     /// Where points between others are found and proven without a run.
     path: Option<Path>,
     solver: Solver,
+    /// What is good enough where a method ends before.
+    enough: f64,
     interrupt: Option<&'t AtomicBool>,
     begun: Instant,
     /// For all runs together.
@@ -95,6 +107,7 @@ impl<'t> Prober<'t> {
             condensed,
             path,
             solver: own,
+            enough: tolerance,
             interrupt,
             begun: Instant::now(),
             max_seconds: solver.stop.max_seconds,
@@ -163,17 +176,39 @@ impl<'t> Prober<'t> {
             self.task.leap(start, self.solver.stop.max_seconds, self.interrupt)
         };
         self.solver.start = start.map(Start::Given);
-        let watch = Watch { observer: &mut (), interrupt: self.interrupt };
-        let ran = self.task.run(&self.solver, watch)?;
-        let (theta, objective) = (ran.solution.theta, ran.solution.objective);
+        let solution = self.run()?;
+        let (theta, objective, status) = (solution.theta, solution.objective, solution.status);
         let risk = self.task.risk_of(&theta)?;
-        let mut certificate = ran.solution.certificate;
+        let mut certificate = solution.certificate;
         self.allow_for_condensing(&theta, weight, &mut certificate);
         let lower = objective - certificate.gap.unwrap_or(f64::INFINITY);
         let net = weight * risk - objective;
-        let status = ran.solution.status;
         self.probes.insert(place, Probe { weight, theta, net, risk, lower, certificate, status });
         Ok(&self.probes[place])
+    }
+
+    /// A run, where the risk has kinks by the method of multipliers alone if that is good enough:
+    /// what others would find out after it is not worth their time.
+    fn run(&self) -> Result<Solution, Error> {
+        let run = |solver: &Solver| {
+            let watch = Watch { observer: &mut (), interrupt: self.interrupt };
+            self.task.run(solver, watch).map(|ran| ran.solution)
+        };
+        if self.task.settings().risk.is_homogeneous() {
+            let mut first = self.solver.clone();
+            "multipliers".clone_into(&mut first.method);
+            first.stop.max_outer = Some(MOST_OUTER);
+            let is_enough = |solution: &Solution| {
+                let off = solution.certificate.relative;
+                solution.status.is_solved() || off.is_some_and(|off| off <= self.enough)
+            };
+            // It may not suit a very large problem.
+            match run(&first) {
+                Ok(solution) if is_enough(&solution) => return Ok(solution),
+                _ => {}
+            }
+        }
+        run(&self.solver)
     }
 
     /// Whether the neighbours of a place hold the same assets, and others at the same weights.
