@@ -344,9 +344,11 @@ impl Task for PortfolioTask {
         notes
     }
 
-    /// Where the search has ended.
+    /// Where the search has ended; nowhere for the method of multipliers, which its runs were by
+    /// where the risk has kinks, and which gains nothing from a start.
     fn start(&self) -> Option<Vec<f64>> {
-        self.found.as_ref().map(|found| found.theta.clone())
+        let found = self.found.as_ref().filter(|_| !self.settings.risk.is_homogeneous());
+        found.map(|found| found.theta.clone())
     }
 
     /// With the best threshold behind the weights, where the risk has one.

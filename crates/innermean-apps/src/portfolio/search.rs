@@ -45,8 +45,10 @@ const STRIDE: f64 = 8.0;
 const CAUTION: [f64; 3] = [4.0, 30.0, 1000.0];
 /// Of the size of what is compared.
 const CLOSE: f64 = 1e-12;
-/// What can be proven of anything, of the size of what is compared.
+/// What can be proven of anything, of the size of what is compared; and of a ratio to a root, by
+/// slopes, which are known to half the digits that an objective has.
 const PROVABLE: f64 = 1e-9;
+const PROVABLE_OF_ROOT: f64 = 1e-7;
 /// Steps of a search that gets nearer by slopes.
 const MOST_SLOPES: usize = 100;
 
@@ -219,13 +221,13 @@ impl PortfolioTask {
         }
         let Ok(risk) = self.risk_of(&solution.theta) else { return };
         let Some(sought) = self.sought(solution, risk) else { return };
-        let size = match self.settings.aim {
-            Aim::MaxSharpe => sought.value.abs(),
-            _ => self.settings.risk_aversion * risk.abs() + sought.value.abs(),
+        let (size, least) = match (self.settings.aim, self.settings.risk.is_square()) {
+            (Aim::MaxSharpe, true) => (sought.value.abs(), PROVABLE_OF_ROOT),
+            (Aim::MaxSharpe, false) => (sought.value.abs(), PROVABLE),
+            _ => (self.settings.risk_aversion * risk.abs() + sought.value.abs(), PROVABLE),
         };
-        let left = sought.at_most - sought.value;
         // Nor where it is no number.
-        let is_proven = left <= tolerance.max(PROVABLE) * size;
+        let is_proven = sought.at_most - sought.value <= tolerance.max(least) * size;
         if solution.status == Status::Solved && !is_proven {
             solution.status = Status::Stalled;
         }

@@ -13,8 +13,7 @@ use crate::run::{Solver, Start, Task, Watch};
 
 /// What a run of a search asks for: more than is printed.
 const TOLERANCE: f64 = 1e-10;
-/// Outer iterations of the method of multipliers, of which a handful is usual: where it has not
-/// proven so much by then, its point is as good as rounding lets it be, or another method's turn.
+/// Outer iterations of the method of multipliers, of which one or two dozens are usual.
 const MOST_OUTER: u64 = 100;
 /// How far beyond a face of weights that are not bounded a proof on a condensed market goes.
 const FAR: f64 = 1e3;
@@ -78,8 +77,6 @@ pub(in super::super) struct Prober<'t> {
     /// Where points between others are found and proven without a run.
     path: Option<Path>,
     solver: Solver,
-    /// What is good enough where a method ends before.
-    enough: f64,
     interrupt: Option<&'t AtomicBool>,
     begun: Instant,
     /// For all runs together.
@@ -107,7 +104,6 @@ impl<'t> Prober<'t> {
             condensed,
             path,
             solver: own,
-            enough: tolerance,
             interrupt,
             begun: Instant::now(),
             max_seconds: solver.stop.max_seconds,
@@ -168,15 +164,13 @@ impl<'t> Prober<'t> {
             }
         }
         self.task.weigh(weight)?;
-        self.solver.stop.max_seconds = self.left();
         let start = if self.on_one_face(place) {
             // The answer, but for rounding: all that is left is to prove it.
             start
         } else {
-            self.task.leap(start, self.solver.stop.max_seconds, self.interrupt)
+            self.task.leap(start, self.left(), self.interrupt)
         };
-        self.solver.start = start.map(Start::Given);
-        let solution = self.run()?;
+        let solution = self.run(start)?;
         let (theta, objective, status) = (solution.theta, solution.objective, solution.status);
         let risk = self.task.risk_of(&theta)?;
         let mut certificate = solution.certificate;
@@ -187,28 +181,27 @@ impl<'t> Prober<'t> {
         Ok(&self.probes[place])
     }
 
-    /// A run, where the risk has kinks by the method of multipliers alone if that is good enough:
-    /// what others would find out after it is not worth their time.
-    fn run(&self) -> Result<Solution, Error> {
+    /// A run from there. Where the risk has kinks it is one of the method of multipliers, which
+    /// gains nothing from a start: its duals begin at 0. What others would find out after it is not
+    /// worth their time: what it has proven is true, and the search goes on with that.
+    fn run(&self, start: Option<Vec<f64>>) -> Result<Solution, Error> {
+        let mut solver = self.solver.clone();
+        solver.stop.max_seconds = self.left();
+        solver.start = start.map(Start::Given);
         let run = |solver: &Solver| {
             let watch = Watch { observer: &mut (), interrupt: self.interrupt };
             self.task.run(solver, watch).map(|ran| ran.solution)
         };
         if self.task.settings().risk.is_homogeneous() {
-            let mut first = self.solver.clone();
-            "multipliers".clone_into(&mut first.method);
-            first.stop.max_outer = Some(MOST_OUTER);
-            let is_enough = |solution: &Solution| {
-                let off = solution.certificate.relative;
-                solution.status.is_solved() || off.is_some_and(|off| off <= self.enough)
-            };
-            // It may not suit a very large problem.
-            match run(&first) {
-                Ok(solution) if is_enough(&solution) => return Ok(solution),
-                _ => {}
+            let mut alone = solver.clone();
+            "multipliers".clone_into(&mut alone.method);
+            (alone.stop.max_outer, alone.start) = (Some(MOST_OUTER), None);
+            // It does not suit a very large problem.
+            if let Ok(solution) = run(&alone) {
+                return Ok(solution);
             }
         }
-        run(&self.solver)
+        run(&solver)
     }
 
     /// Whether the neighbours of a place hold the same assets, and others at the same weights.
