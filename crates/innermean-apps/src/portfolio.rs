@@ -344,9 +344,11 @@ impl Task for PortfolioTask {
         notes
     }
 
-    /// Where the search has ended.
+    /// Where the search has ended; nowhere for the method of multipliers, which its runs were by
+    /// where the risk has kinks, and which gains nothing from a start.
     fn start(&self) -> Option<Vec<f64>> {
-        self.found.as_ref().map(|found| found.theta.clone())
+        let found = self.found.as_ref().filter(|_| !self.settings.risk.is_homogeneous());
+        found.map(|found| found.theta.clone())
     }
 
     /// With the best threshold behind the weights, where the risk has one.
@@ -360,15 +362,15 @@ impl Task for PortfolioTask {
         theta
     }
 
-    /// The weights alone; where a budget of risk determines them, with sum 1, and where a search
-    /// has ended between two portfolios that are as good as each other, between them.
-    fn restate(&self, _: f64, solution: &mut Solution) {
+    /// The weights alone; where a budget of risk determines them, with sum 1, and where they were
+    /// searched for, those that were found.
+    fn restate(&self, tolerance: f64, solution: &mut Solution) {
         solution.theta.truncate(self.names.len());
         if self.limits.risk_budget.is_some() {
             let sum: f64 = solution.theta.iter().sum();
             solution.theta.iter_mut().for_each(|x| *x /= sum);
         }
-        self.blend(solution);
+        self.settle(tolerance, solution);
     }
 
     fn answer(&self, solution: &Solution) -> Result<PortfolioAnswer, Error> {

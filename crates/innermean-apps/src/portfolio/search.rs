@@ -9,7 +9,8 @@
 //! - *A largest risk R*: `rho(C) = R`. Where rho is a mean of squares, `rho = a + b / C^2` as long
 //!   as the same weights are at their bounds, so that a secant in `1 / C^2` ends there. Where rho
 //!   has kinks, rho(C) jumps: the next C is the slope between the portfolios on both sides of R,
-//!   and the answer lies between two that are equally good at C.
+//!   and the answer lies between two that are equally good at C. So it does where rounding leaves a
+//!   step between the sides.
 //! - *The largest ratio `(r - f) / rho`*: Dinkelbach, "On Nonlinear Fractional Programming", 1967:
 //!   C is the ratio of the portfolio before.
 //! - *The largest ratio `(r - f) / sqrt(rho)`*, rho a mean of squares: a portfolio has it where the
@@ -18,7 +19,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use innermean::{Inner, Solution};
+use innermean::{Inner, Solution, Status};
 
 use self::probe::find_zero;
 pub(super) use self::probe::{Probe, Prober};
@@ -44,17 +45,21 @@ const STRIDE: f64 = 8.0;
 const CAUTION: [f64; 3] = [4.0, 30.0, 1000.0];
 /// Of the size of what is compared.
 const CLOSE: f64 = 1e-12;
+/// What can be proven of anything, of the size of what is compared; and of a ratio to a root, by
+/// slopes, which are known to half the digits that an objective has.
+const PROVABLE: f64 = 1e-9;
+const PROVABLE_OF_ROOT: f64 = 1e-7;
 /// Steps of a search that gets nearer by slopes.
 const MOST_SLOPES: usize = 100;
 
 /// What a search has found.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
-    /// Where its last run ended, or between two such places.
+    /// Where its best run ended, or between two such places: they are equally good, and the answer
+    /// of a run would be one of them.
     pub(super) theta: Vec<f64>,
-    /// Whether it is between two: they are equally good, and the answer of a run would be one of
-    /// them.
-    is_between: bool,
+    /// Proven at the weight that was found: the objective is nowhere below it.
+    lower: f64,
     /// `rho_low` of `search/bound.rs`.
     least_risk: f64,
     /// No return is above it.
@@ -182,14 +187,14 @@ impl PortfolioTask {
         let mut prober = Prober::new(task, is_small.then_some(periods), solver, interrupt);
         let largest = prober.task.largest_return();
         let risk_free = prober.task.settings.risk_free.unwrap_or(0.0);
-        let (weight, theta, is_between) = match prober.task.settings.aim {
+        let (weight, theta) = match prober.task.settings.aim {
             Aim::MaxSharpe => {
                 let best = best_ratio(&mut prober, largest, risk_free)?;
                 // What bounds the risk from below: the more it weighs the better.
                 for more in CAUTION {
                     prober.at(more * best.weight)?;
                 }
-                (best.weight, best.theta, false)
+                (best.weight, best.theta)
             }
             _ => best_return(&mut prober, largest)?,
         };
@@ -197,24 +202,56 @@ impl PortfolioTask {
         // Of a condensed market, whose risks differ by rounding.
         let least_risk = 0.999 * prober.probes.iter().map(bound).fold(0.0, f64::max);
         let tried = prober.probes.len();
+        let of_weight = prober.probes.iter().filter(|probe| probe.weight == weight && !is_small);
+        let lower = of_weight.map(Probe::lower_everywhere).fold(f64::NEG_INFINITY, f64::max);
         self.weigh(weight)?;
         // Of the market itself: the means of a condensed one differ by rounding.
         let largest = if is_small { self.largest_return() } else { largest };
-        self.found = Some(Found { theta, is_between, least_risk, largest, tried });
+        self.found = Some(Found { theta, lower, least_risk, largest, tried });
         Ok(())
     }
 
-    /// Where the answer is between two portfolios that are equally good: takes it in the place of
-    /// the one that a run has found, and proves as much of it.
-    pub(super) fn blend(&self, solution: &mut Solution) {
-        let Some(Found { theta, is_between: true, .. }) = &self.found else { return };
-        let objective = self.problem().objective(&self.scaled(theta.clone()));
-        if !objective.is_finite() {
+    /// Takes what the search has found in the place of what a run has, unless that is better and
+    /// within the risk, with as much as is proven of it; and calls it solved only if what was asked
+    /// for is proven to this tolerance.
+    pub(super) fn settle(&self, tolerance: f64, solution: &mut Solution) {
+        let Some(found) = &self.found else { return };
+        if self.most_risk().is_some() {
+            self.take_found(found, solution);
+        }
+        let Ok(risk) = self.risk_of(&solution.theta) else { return };
+        let Some(sought) = self.sought(solution, risk) else { return };
+        let (size, least) = match (self.settings.aim, self.settings.risk.is_square()) {
+            (Aim::MaxSharpe, true) => (sought.value.abs(), PROVABLE_OF_ROOT),
+            (Aim::MaxSharpe, false) => (sought.value.abs(), PROVABLE),
+            _ => (self.settings.risk_aversion * risk.abs() + sought.value.abs(), PROVABLE),
+        };
+        // Nor where it is no number.
+        let is_proven = sought.at_most - sought.value <= tolerance.max(least) * size;
+        if solution.status == Status::Solved && !is_proven {
+            solution.status = Status::Stalled;
+        }
+    }
+
+    /// The largest risk that is allowed, as the measure has it.
+    pub(super) fn most_risk(&self) -> Option<f64> {
+        let is_square = self.settings.risk.is_square();
+        self.settings.max_risk.map(|most| if is_square { most * most } else { most })
+    }
+
+    fn take_found(&self, found: &Found, solution: &mut Solution) {
+        let objective = self.problem().objective(&self.scaled(found.theta.clone()));
+        let risks = (self.risk_of(&found.theta), self.risk_of(&solution.theta));
+        let ((Ok(own), Ok(other)), Some(most)) = (risks, self.most_risk()) else { return };
+        let net = |risk: f64, objective: f64| self.settings.risk_aversion * risk - objective;
+        let is_within = other <= most * (1.0 + 2.0 * CLOSE);
+        let is_better = is_within && net(other, solution.objective) >= net(own, objective);
+        if !objective.is_finite() || is_better {
             return;
         }
         let certificate = &mut solution.certificate;
         if let Some(gap) = &mut certificate.gap {
-            let lower = solution.objective - *gap;
+            let lower = (solution.objective - *gap).max(found.lower);
             let wider = (objective - lower).max(0.0) + 4.0 * f64::EPSILON * objective.abs();
             certificate.relative = certificate
                 .relative
@@ -222,7 +259,7 @@ impl PortfolioTask {
             certificate.is_rounding &= wider <= 2.0 * *gap;
             *gap = wider;
         }
-        solution.theta.clone_from(theta);
+        solution.theta.clone_from(&found.theta);
         solution.objective = objective;
     }
 }
@@ -244,22 +281,21 @@ pub(super) fn richest(prober: &mut Prober<'_>, largest: f64) -> Result<Probe, Er
     }
 }
 
-/// The weight and the weights of the assets, and whether these are between two answers.
-fn best_return(prober: &mut Prober<'_>, largest: f64) -> Result<(f64, Vec<f64>, bool), Error> {
-    let settings = *prober.task.settings();
-    let measure = settings.risk;
-    let Some(given) = settings.max_risk else {
+/// The weight of risk and the weights of the assets.
+fn best_return(prober: &mut Prober<'_>, largest: f64) -> Result<(f64, Vec<f64>), Error> {
+    let measure = prober.task.settings().risk;
+    let (Some(given), Some(most)) = (prober.task.settings().max_risk, prober.task.most_risk())
+    else {
         if largest.is_infinite() {
             return Err(SearchError::EndlessReturn { parameter: "objective=max-return" }.into());
         }
         let best = richest(prober, largest)?;
-        return Ok((best.weight, best.theta, false));
+        return Ok((best.weight, best.theta));
     };
-    let most = if measure.is_square() { given * given } else { given };
     if largest.is_finite() {
         let best = richest(prober, largest)?;
         if best.risk <= most * (1.0 + CLOSE) {
-            return Ok((best.weight, best.theta, false));
+            return Ok((best.weight, best.theta));
         }
     }
     // Both sides: little risk at a large weight, much at a small one.
@@ -272,7 +308,7 @@ fn best_return(prober: &mut Prober<'_>, largest: f64) -> Result<(f64, Vec<f64>, 
             let least = measure.in_units(safe.risk);
             // The least risk is allowed, but for rounding.
             if safe.risk <= most * (1.0 + 1e-9) {
-                return Ok((safe.weight, safe.theta, false));
+                return Ok((safe.weight, safe.theta));
             }
             return Err(SearchError::TooLittleRisk { given, least }.into());
         }
@@ -285,11 +321,11 @@ fn best_return(prober: &mut Prober<'_>, largest: f64) -> Result<(f64, Vec<f64>, 
         bold = prober.at(safe.weight / STRIDE)?.clone();
     }
     if bold.risk <= most {
-        return Ok((bold.weight, bold.theta, false));
+        return Ok((bold.weight, bold.theta));
     }
     if measure.is_square() {
         let place = |weight: f64| 1.0 / (weight * weight);
-        let ends = [safe, bold].map(|probe| (place(probe.weight), probe.risk - most));
+        let ends = [&safe, &bold].map(|probe| (place(probe.weight), probe.risk - most));
         find_zero(ends, CLOSE * most, |place| {
             Ok(if prober.is_interrupted() {
                 f64::NAN
@@ -297,11 +333,17 @@ fn best_return(prober: &mut Prober<'_>, largest: f64) -> Result<(f64, Vec<f64>, 
                 prober.at(1.0 / place.sqrt())?.risk - most
             })
         })?;
-        let allowed = |probe: &&Probe| probe.risk <= most * (1.0 + 2.0 * CLOSE);
-        let best = prober.probes.iter().rfind(allowed);
+        let is_allowed = |probe: &&Probe| probe.risk <= most * (1.0 + 2.0 * CLOSE);
+        let allowed = prober.probes.iter().filter(is_allowed);
         // The first side was one.
-        let best = best.expect("some risk is allowed");
-        return Ok((best.weight, best.theta.clone(), false));
+        safe = allowed.max_by(|a, b| a.net.total_cmp(&b.net)).expect("one is allowed").clone();
+        if safe.risk >= most * (1.0 - CLOSE) {
+            return Ok((safe.weight, safe.theta));
+        }
+        // Rounding has ended the steps before.
+        let others = prober.probes.iter().filter(|probe| !is_allowed(probe));
+        bold = others.min_by(|a, b| a.risk.total_cmp(&b.risk)).cloned().unwrap_or(bold);
+        return between(prober, most, &safe, &bold);
     }
     by_slopes(prober, most, safe, bold)
 }
@@ -314,10 +356,9 @@ fn by_slopes(
     most: f64,
     mut safe: Probe,
     mut bold: Probe,
-) -> Result<(f64, Vec<f64>, bool), Error> {
-    let mut weight = safe.weight;
+) -> Result<(f64, Vec<f64>), Error> {
     for _ in 0..MOST_SLOPES {
-        weight = (bold.net - safe.net) / (bold.risk - safe.risk);
+        let weight = (bold.net - safe.net) / (bold.risk - safe.risk);
         if !(weight > 0.0 && weight.is_finite()) || prober.is_interrupted() {
             break;
         }
@@ -334,6 +375,21 @@ fn by_slopes(
             break;
         }
     }
+    between(prober, most, &safe, &bold)
+}
+
+/// The weight whose run proves most, as no return is above `C R - L`, and what has the risk R of the
+/// portfolios between two of which one has less and one has more.
+fn between(
+    prober: &Prober<'_>,
+    most: f64,
+    safe: &Probe,
+    bold: &Probe,
+) -> Result<(f64, Vec<f64>), Error> {
+    let bound = |probe: &Probe| probe.weight * most - probe.lower_everywhere();
+    let known = prober.probes.iter().filter(|probe| bound(probe).is_finite());
+    let proves = known.min_by(|a, b| bound(a).total_cmp(&bound(b)));
+    let weight = proves.map_or(safe.weight, |probe| probe.weight);
     let between = |share: f64| -> Vec<f64> {
         safe.theta.iter().zip(&bold.theta).map(|(a, b)| a + share * (b - a)).collect()
     };
@@ -349,7 +405,7 @@ fn by_slopes(
         }
         Ok(risk - most)
     })?;
-    Ok((weight, between(share), true))
+    Ok((weight, between(share)))
 }
 
 /// The portfolio of the largest ratio.

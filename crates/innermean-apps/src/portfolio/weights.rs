@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use innermean::regularizer::Coordinate;
-use innermean::{Constraints, FreeTail, Polyhedral, Portfolio, Regularizer, Tilted};
+use innermean::{
+    Constraints, FreeTail, Inner, Polyhedral, Portfolio, Regularizer, Separable, Tilted,
+};
 
 use super::{Limits, PortfolioSettings, Risk};
 use crate::error::Error;
@@ -14,7 +16,7 @@ use crate::penalty::Constraint;
 pub(super) struct Allowed {
     /// Of the weights alone.
     pub(super) weights: Arc<dyn Regularizer>,
-    /// With the threshold of a risk that has one, which is free.
+    /// With the threshold of a risk that has one.
     with_threshold: Arc<dyn Regularizer>,
     /// Whether a budget of risk determines them, and no return counts.
     by_risk: bool,
@@ -48,11 +50,26 @@ impl Allowed {
         // fast as constraints; Newton's method does not.
         let has_budget =
             matches!(settings.constraint, Constraint::LongOnly | Constraint::SumToOne { .. });
-        let by_parts = limits.is_empty() && !(has_budget && settings.risk == Risk::Entropic);
-        let with_threshold: Arc<dyn Regularizer> = if by_parts {
-            Arc::new(FreeTail::new(bounds.regularizer(names.len())?, names.len()))
+        // The best threshold is one of the losses, and so is what it counts from, but for rounding.
+        // Duals at the corners of their domain, which cannot be moved to balance a free coordinate,
+        // prove something within these bounds; those of the entropic risk are at none.
+        let threshold = if settings.risk == Risk::Cvar {
+            let most = 3.0 * largest_loss(portfolio, &*weights, has_budget, limits.gross);
+            Coordinate { lo: -most, hi: most, ..Coordinate::FREE }
         } else {
-            Arc::new(with_threshold(&limits.regularizer(names, mean, &bounds)?)?)
+            Coordinate::FREE
+        };
+        let parts: Option<Vec<Coordinate>> =
+            (0..names.len()).map(|l| weights.coordinate(l)).chain([Some(threshold)]).collect();
+        let with_threshold: Arc<dyn Regularizer> = match parts {
+            Some(parts) => Arc::new(Separable::new(parts)?),
+            None if limits.is_empty() && settings.risk != Risk::Entropic => {
+                Arc::new(FreeTail::new(bounds.regularizer(names.len())?, names.len()))
+            }
+            None => {
+                let weights = limits.regularizer(names, mean, &bounds)?;
+                Arc::new(with_threshold(&weights, threshold)?)
+            }
         };
         Ok(Allowed { weights, with_threshold, by_risk })
     }
@@ -77,10 +94,56 @@ impl Allowed {
     }
 }
 
-/// The same limits with a free coordinate at the end.
-fn with_threshold(g: &Polyhedral) -> Result<Polyhedral, Error> {
+/// No loss of a period is above it, and none below minus it.
+fn largest_loss(
+    portfolio: &Portfolio,
+    weights: &dyn Regularizer,
+    has_budget: bool,
+    gross: Option<f64>,
+) -> f64 {
+    let mut sizes = vec![0.0_f64; portfolio.d()];
+    portfolio.returns().each_row(sizes.len(), |_, row| {
+        sizes.iter_mut().zip(row).for_each(|(size, x)| *size = size.max(x.abs()));
+    });
+    let benchmark = portfolio.benchmark().into_iter().flatten();
+    let most = reach(weights, &sizes, has_budget, gross);
+    (1.0 + f64::EPSILON * sizes.len() as f64) * most
+        + benchmark.fold(0.0, |most: f64, z| most.max(z.abs()))
+}
+
+/// A bound on `sum_l sizes_l |theta_l|` over all theta that are allowed.
+pub(super) fn reach(
+    g: &dyn Regularizer,
+    sizes: &[f64],
+    has_budget: bool,
+    gross: Option<f64>,
+) -> f64 {
+    let part = |l: usize| g.coordinate(l).or_else(|| g.constrained_coordinate(l));
+    let ends: Option<Vec<(f64, f64)>> =
+        (0..sizes.len()).map(|l| part(l).map(|part| (part.lo, part.hi))).collect();
+    let largest = sizes.iter().copied().fold(0.0, f64::max);
+    let Some(ends) = ends else { return f64::INFINITY };
+    let by_bounds: f64 =
+        sizes.iter().zip(&ends).map(|(size, (lo, hi))| size * lo.abs().max(hi.abs())).sum();
+    // With a sum of 1, weights above 0 add up to 1 and what is below.
+    let below: f64 = ends.iter().map(|(lo, _)| (-lo).max(0.0)).sum();
+    let above: f64 = ends.iter().map(|(_, hi)| hi.max(0.0)).sum();
+    let by_sum = if has_budget {
+        largest * (1.0 + 2.0 * below).min((2.0 * above - 1.0).max(1.0))
+    } else {
+        f64::INFINITY
+    };
+    let by_gross = gross.map_or(f64::INFINITY, |gross| gross * largest);
+    [by_bounds, by_sum, by_gross].into_iter().fold(f64::INFINITY, |least, x| {
+        // 0 times infinity is no number, and no bound.
+        if x < least { x } else { least }
+    })
+}
+
+/// The same limits with a threshold at the end.
+fn with_threshold(g: &Polyhedral, threshold: Coordinate) -> Result<Polyhedral, Error> {
     let mut parts = g.parts().to_vec();
-    parts.push(Coordinate::FREE);
+    parts.push(threshold);
     let mut constraints = g.constraints().map_or_else(Constraints::default, |all| (**all).clone());
     for row in &mut constraints.rows {
         row.coefficients.push(0.0);

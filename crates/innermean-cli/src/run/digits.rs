@@ -74,8 +74,12 @@ pub(crate) fn settle<T: Task>(
     solution: &mut Solution,
 ) -> Known {
     let further = further(task.problem(), plan, solution);
+    let status = solution.status;
     task.restate(tolerance, solution);
     let Some(mut further) = further else { return fallback(solution, tight(plan)) };
+    let has_ended = further.status.is_solved();
+    // Solved it was before; whether what was asked for is proven may be another matter now.
+    further.status = status;
     task.restate(tolerance, &mut further);
     let moved: Vec<f64> =
         further.theta.iter().zip(&solution.theta).map(|(to, from)| (to - from).abs()).collect();
@@ -90,7 +94,7 @@ pub(crate) fn settle<T: Task>(
         (Some(before), Some(after)) => after / before,
         _ => 1.0,
     };
-    let warning = (is_refuted && !is_proven && (!is_auto || !further.status.is_solved())).then(|| {
+    let warning = (is_refuted && !is_proven && (!is_auto || !has_ended)).then(|| {
         format!(
             "A few steps of Newton's method from this point lower the objective by {fall:.1e}, to {}: it is nearly flat here, and a small gradient says little. Give --l2, lower --tolerance, or leave --method to the problem.",
             significant(further.objective, 6)
@@ -175,6 +179,4 @@ fn add_counts(before: &Solution, further: &mut Solution) {
     further.rows += before.rows;
     further.seconds += before.seconds;
     further.duals = None;
-    // Solved it was before.
-    further.status = before.status;
 }

@@ -251,63 +251,14 @@ fn fit(mut columns: Vec<(usize, Vec<f64>, f64)>, target: &[f64]) -> Vec<(usize, 
     }
 }
 
-/// A sum from which a term can be taken.
-struct Others {
-    finite: f64,
-    infinite: usize,
-    infinity: f64,
-}
-
-impl Others {
-    fn of(terms: impl Iterator<Item = f64>) -> Self {
-        let mut all = Others { finite: 0.0, infinite: 0, infinity: 0.0 };
-        for term in terms {
-            if term.is_finite() {
-                all.finite += term;
-            } else {
-                (all.infinite, all.infinity) = (all.infinite + 1, term);
-            }
-        }
-        all
-    }
-
-    fn without(&self, term: f64) -> f64 {
-        match (self.infinite, term.is_finite()) {
-            (0, _) => self.finite - term,
-            (1, false) => self.finite,
-            _ => self.infinity,
-        }
-    }
-}
-
 /// The bounds of coordinates with those that rows make of the others': weights of 0 or more that
 /// add up to 1 are at most 1.
 fn implied_bounds(mut parts: Vec<Coordinate>, constraints: &Constraints) -> Vec<Coordinate> {
     // A little wider, for rounding.
     let slack = |bound: f64| 1e-12 * (1.0 + bound.abs());
     for row in &constraints.rows {
-        // The least and the most that the other terms can add up to.
-        let ends: Vec<(f64, f64)> = row
-            .coefficients
-            .iter()
-            .zip(&parts)
-            .map(|(a, part)| match *a {
-                a if a > 0.0 => (a * part.lo, a * part.hi),
-                a if a < 0.0 => (a * part.hi, a * part.lo),
-                _ => (0.0, 0.0),
-            })
-            .collect();
-        let least = Others::of(ends.iter().map(|end| end.0));
-        let most = Others::of(ends.iter().map(|end| end.1));
-        for l in 0..parts.len() {
-            let a = row.coefficients[l];
-            if a == 0.0 {
-                continue;
-            }
-            let (least, most) = (least.without(ends[l].0), most.without(ends[l].1));
-            let (low, high) = ((row.lo - most) / a, (row.hi - least) / a);
-            let (low, high) = if a > 0.0 { (low, high) } else { (high, low) };
-            let part = &mut parts[l];
+        let ends: Vec<(f64, f64)> = parts.iter().map(|part| (part.lo, part.hi)).collect();
+        for (part, (low, high)) in parts.iter_mut().zip(row.band().implied_ends(&ends)) {
             if low.is_finite() {
                 part.lo = part.lo.max(low - slack(low));
             }

@@ -25,6 +25,7 @@
 use super::vector::dot;
 
 mod face;
+mod implied;
 mod reduced;
 mod steps;
 mod system;

@@ -51,6 +51,8 @@ const GROWTH: f64 = 3.0;
 const LARGEST: f64 = 1e5;
 /// The widest envelopes after the first, in terms of what averages vary by.
 const WIDEST: f64 = 1e6;
+/// Of what is there in general: no more than rounding.
+const NOTHING: f64 = 1e-9;
 /// Newton steps of an outer iteration, at most.
 const MOST_STEPS: usize = 40;
 /// What may be left to gain of the envelopes, for what the duals' change is worth as 1.
@@ -61,6 +63,9 @@ const ROUNDING: f64 = 1e-13;
 /// short, and the most.
 const LEAST_RIDGE: f64 = 1e-9;
 const DAMP: f64 = 100.0;
+/// Where the envelopes are straight lines along a step the ridge alone ends it: how far it falls
+/// then.
+const NO_RIDGE: f64 = 1e-19;
 const MOST_RIDGE: f64 = 1e-3;
 /// A step is cut short if less than this part of it is taken.
 const SHORT_STEP: f64 = 0.1;
@@ -145,7 +150,11 @@ impl Method for Multipliers {
             set: Set::default(),
         };
         oracle.pass().means(theta, &mut state.f_bar);
-        state.sigma = first_penalty(oracle, &state.f_bar);
+        state.sigma = if is_nothing(oracle, theta, &state.f_bar) {
+            steepness(oracle)
+        } else {
+            first_penalty(oracle, &state.f_bar)
+        };
         // Where phi* is finite.
         oracle.problem().envelope(f64::MIN_POSITIVE, &state.next, &state.f_bar, &mut state.w);
         oracle.pass().add_weighted_jac_t(theta, &state.w, &mut state.u);
@@ -212,6 +221,21 @@ pub(super) fn minimise(
 const LEFT_OF_MODEL: f64 = 1e-7;
 const MOST_OF_MODEL: usize = 30;
 
+/// Whether theta is 0 but for rounding, and its averages say as little of their size.
+fn is_nothing(oracle: &Oracle<'_>, theta: &[f64], f_bar: &[f64]) -> bool {
+    let columns = || oracle.mean_squares().iter().sum::<f64>().sqrt();
+    theta.iter().all(|x| x.abs() <= NOTHING) && size(f_bar) <= NOTHING * columns()
+}
+
+/// Where a Newton step leads.
+struct Aimed {
+    target: Vec<f64>,
+    /// `<u, x - theta> + g(x) - g(theta)`: at most 0, and twice the gain where g is straight.
+    slope: f64,
+    /// Twice what the ridge takes from the gain.
+    held: f64,
+}
+
 /// So that envelopes are as wide as the averages vary.
 pub(super) fn first_penalty(oracle: &Oracle<'_>, f_bar: &[f64]) -> f64 {
     steepness(oracle) / deviation(f_bar).unwrap_or(1.0)
@@ -261,7 +285,7 @@ impl State {
     fn minimise(&mut self, oracle: &mut Oracle<'_>) -> bool {
         let g = oracle.problem().parts().expect("the method has been chosen for this problem");
         let (mut ridge, mut whole, mut pieces, mut solved) = (LEAST_RIDGE, false, false, false);
-        let mut apart = false;
+        let (mut apart, mut is_held) = (false, false);
         self.look(oracle);
         for _ in 0..MOST_STEPS {
             if oracle.patience.ends() {
@@ -270,14 +294,17 @@ impl State {
             std::mem::swap(&mut self.slopes, &mut self.last_slopes);
             oracle.problem().envelope_slopes(self.sigma, &self.w, &self.f_bar, &mut self.slopes);
             // A whole step to where the envelopes are the parabolas that it was made from: it led
-            // to the minimum.
+            // to the minimum, unless the ridge ended it.
             if whole && self.slopes == self.last_slopes && !(apart && self.is_short(&g)) {
-                solved = true;
-                break;
+                if !is_held || ridge <= NO_RIDGE {
+                    solved = true;
+                    break;
+                }
+                ridge /= DAMP;
             }
             let State { theta, u, set, .. } = &mut *self;
             apart = set.choose(oracle, &g, (theta, u));
-            let (target, slope) = self.aim(oracle, &g, ridge, apart);
+            let Aimed { target, slope, held } = self.aim(oracle, &g, ridge, apart);
             let products = dot(&self.next, &self.f_bar) / oracle.n_x() as f64;
             let size = products.abs() + oracle.g().value(&self.theta).abs();
             let is_rounding = -slope <= ROUNDING * size;
@@ -295,7 +322,8 @@ impl State {
                 target.iter().zip(&self.theta).map(|(x, theta)| x - theta).collect();
             // A gain that is rounding says nothing about the length.
             let tau = if is_rounding { 1.0 } else { self.length(oracle, &g, &direction, slope) };
-            whole = tau == 1.0 && ridge == LEAST_RIDGE;
+            whole = tau == 1.0 && ridge <= LEAST_RIDGE;
+            is_held = held > ROUNDING * size;
             if tau == 1.0 {
                 self.theta.copy_from_slice(&target);
                 self.f_bar.copy_from_slice(&self.there);
@@ -312,7 +340,7 @@ impl State {
             ridge = if tau < SHORT_STEP {
                 (DAMP * ridge).min(MOST_RIDGE)
             } else {
-                (ridge / DAMP).max(LEAST_RIDGE)
+                ridge.min((ridge / DAMP).max(LEAST_RIDGE))
             };
         }
         if pieces {
@@ -340,16 +368,10 @@ impl State {
         self.set.is_short(g, &self.theta, &self.u)
     }
 
-    /// Where the parabolas and g are least, along the coordinates of the set if it stands apart, and
-    /// `<u, x - theta> + g(x) - g(theta)`: at most 0, and twice the gain where g is straight.
-    fn aim(
-        &mut self,
-        oracle: &mut Oracle<'_>,
-        g: &Parts,
-        ridge: f64,
-        apart: bool,
-    ) -> (Vec<f64>, f64) {
+    /// Where the parabolas and g are least, along the coordinates of the set if it stands apart.
+    fn aim(&mut self, oracle: &mut Oracle<'_>, g: &Parts, ridge: f64, apart: bool) -> Aimed {
         let (d, share) = (oracle.d(), self.sigma * oracle.one_over_n_x());
+        let mut held = 0.0;
         let target = if apart {
             let weights: Vec<f64> = self.slopes.iter().map(|slope| share * slope).collect();
             let State { theta, u, sigma, set, model, .. } = &mut *self;
@@ -361,10 +383,14 @@ impl State {
                 Some(model) => gram::weighted(model, &weight),
                 None => oracle.pass().gram(&weight).expect("averages are at hand"),
             };
+            let diagonal: Vec<f64> = matrix.iter().step_by(d + 1).copied().collect();
             gram::add_ridge(ridge, self.sigma, d, &mut matrix);
             let mut target = self.theta.clone();
             let step = |alpha: f64, v: &[f64], x: &mut [f64]| oracle.g().step(alpha, v, x);
             program::solve(&matrix, &self.u, g, step, &mut target);
+            let ridges = matrix.iter().step_by(d + 1).zip(&diagonal).map(|(with, own)| with - own);
+            let moves = target.iter().zip(&self.theta).map(|(x, theta)| (x - theta) * (x - theta));
+            held = ridges.zip(moves).map(|(ridge, square)| ridge * square).sum();
             target
         };
         let along: f64 = self
@@ -375,7 +401,7 @@ impl State {
             .map(|((u, x), theta)| u * (x - theta))
             .sum();
         let slope = along + oracle.g().value(&target) - oracle.g().value(&self.theta);
-        (target, slope)
+        Aimed { target, slope, held }
     }
 
     /// How much of a step to take: where the slope of the envelopes and g along it, which rises

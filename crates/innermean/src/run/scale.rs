@@ -36,6 +36,11 @@ impl Scale {
         self.origin.filter(|scale| *scale > 0.0)
     }
 
+    /// Whether that at the origin has been looked up and is 0.
+    pub(crate) fn is_0_at_origin(&self) -> bool {
+        self.origin == Some(0.0)
+    }
+
     /// Looks up what it is made of, at a point of that magnitude.
     pub(crate) fn look_up(
         &mut self,

@@ -42,6 +42,7 @@
 use innermean::regularizer::Coordinate;
 use innermean::{Inner, Polyhedral, Regularizer, Solution, Tilted};
 
+use super::super::weights::reach;
 use super::super::{Aim, PortfolioTask, Sought};
 use crate::run::Task;
 
@@ -70,10 +71,9 @@ impl PortfolioTask {
             };
             (value, most)
         } else {
-            let capped = settings.max_risk.map_or(f64::INFINITY, |most| {
-                let most = if settings.risk.is_square() { most * most } else { most };
-                weight * most + gap - solution.objective
-            });
+            let capped = self
+                .most_risk()
+                .map_or(f64::INFINITY, |most| weight * most + gap - solution.objective);
             (net, capped.min(found.largest))
         };
         // A bound that is below what is there is rounding.
@@ -171,27 +171,6 @@ impl PortfolioTask {
 
     /// A bound on `sum_l sizes_l |theta_l|` over all theta that are allowed.
     pub(in super::super) fn reach(&self, sizes: &[f64]) -> f64 {
-        let d = sizes.len();
-        let g = &self.allowed.weights;
-        let part = |l: usize| g.coordinate(l).or_else(|| g.constrained_coordinate(l));
-        let ends: Option<Vec<(f64, f64)>> =
-            (0..d).map(|l| part(l).map(|part| (part.lo, part.hi))).collect();
-        let largest = sizes.iter().copied().fold(0.0, f64::max);
-        let Some(ends) = ends else { return f64::INFINITY };
-        let by_bounds: f64 =
-            sizes.iter().zip(&ends).map(|(size, (lo, hi))| size * lo.abs().max(hi.abs())).sum();
-        // With a sum of 1, weights above 0 add up to 1 and what is below.
-        let below: f64 = ends.iter().map(|(lo, _)| (-lo).max(0.0)).sum();
-        let above: f64 = ends.iter().map(|(_, hi)| hi.max(0.0)).sum();
-        let by_sum = if self.has_budget() {
-            largest * (1.0 + 2.0 * below).min((2.0 * above - 1.0).max(1.0))
-        } else {
-            f64::INFINITY
-        };
-        let by_gross = self.limits.gross.map_or(f64::INFINITY, |gross| gross * largest);
-        [by_bounds, by_sum, by_gross].into_iter().fold(f64::INFINITY, |least, x| {
-            // 0 times infinity is no number, and no bound.
-            if x < least { x } else { least }
-        })
+        reach(&*self.allowed.weights, sizes, self.has_budget(), self.limits.gross)
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use innermean::{Certificate, Inner, Portfolio, Status};
+use innermean::{Certificate, Inner, Portfolio, Solution, Status};
 
 use super::super::risk::mean_absolute_deviation;
 use super::super::{PortfolioTask, Risk};
@@ -13,6 +13,8 @@ use crate::run::{Solver, Start, Task, Watch};
 
 /// What a run of a search asks for: more than is printed.
 const TOLERANCE: f64 = 1e-10;
+/// Outer iterations of the method of multipliers, of which one or two dozens are usual.
+const MOST_OUTER: u64 = 100;
 /// How far beyond a face of weights that are not bounded a proof on a condensed market goes.
 const FAR: f64 = 1e3;
 
@@ -29,6 +31,13 @@ pub(in super::super) struct Probe {
     pub(in super::super) lower: f64,
     pub(in super::super) certificate: Certificate,
     pub(in super::super) status: Status,
+}
+
+impl Probe {
+    /// Proven to be below the objective everywhere, if it is.
+    pub(in super::super) fn lower_everywhere(&self) -> f64 {
+        if self.certificate.within.is_none() { self.lower } else { f64::NEG_INFINITY }
+    }
 }
 
 /// What a market of few periods may differ from the one whose place it takes.
@@ -155,25 +164,44 @@ impl<'t> Prober<'t> {
             }
         }
         self.task.weigh(weight)?;
-        self.solver.stop.max_seconds = self.left();
         let start = if self.on_one_face(place) {
             // The answer, but for rounding: all that is left is to prove it.
             start
         } else {
-            self.task.leap(start, self.solver.stop.max_seconds, self.interrupt)
+            self.task.leap(start, self.left(), self.interrupt)
         };
-        self.solver.start = start.map(Start::Given);
-        let watch = Watch { observer: &mut (), interrupt: self.interrupt };
-        let ran = self.task.run(&self.solver, watch)?;
-        let (theta, objective) = (ran.solution.theta, ran.solution.objective);
+        let solution = self.run(start)?;
+        let (theta, objective, status) = (solution.theta, solution.objective, solution.status);
         let risk = self.task.risk_of(&theta)?;
-        let mut certificate = ran.solution.certificate;
+        let mut certificate = solution.certificate;
         self.allow_for_condensing(&theta, weight, &mut certificate);
         let lower = objective - certificate.gap.unwrap_or(f64::INFINITY);
         let net = weight * risk - objective;
-        let status = ran.solution.status;
         self.probes.insert(place, Probe { weight, theta, net, risk, lower, certificate, status });
         Ok(&self.probes[place])
+    }
+
+    /// A run from there. Where the risk has kinks it is one of the method of multipliers, which
+    /// gains nothing from a start: its duals begin at 0. What others would find out after it is not
+    /// worth their time: what it has proven is true, and the search goes on with that.
+    fn run(&self, start: Option<Vec<f64>>) -> Result<Solution, Error> {
+        let mut solver = self.solver.clone();
+        solver.stop.max_seconds = self.left();
+        solver.start = start.map(Start::Given);
+        let run = |solver: &Solver| {
+            let watch = Watch { observer: &mut (), interrupt: self.interrupt };
+            self.task.run(solver, watch).map(|ran| ran.solution)
+        };
+        if self.task.settings().risk.is_homogeneous() {
+            let mut alone = solver.clone();
+            "multipliers".clone_into(&mut alone.method);
+            (alone.stop.max_outer, alone.start) = (Some(MOST_OUTER), None);
+            // It does not suit a very large problem.
+            if let Ok(solution) = run(&alone) {
+                return Ok(solution);
+            }
+        }
+        run(&solver)
     }
 
     /// Whether the neighbours of a place hold the same assets, and others at the same weights.

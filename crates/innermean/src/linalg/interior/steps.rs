@@ -128,14 +128,17 @@ impl<'a> Scaled<'a> {
             [row.lo, row.hi].map(|end| if end.is_finite() { end.abs() / length } else { 0.0 })
         };
         let asked = largest(&mut program.rows.iter().zip(&self.lengths).flat_map(of_rows));
-        let mut ends = program.lo.iter().zip(&program.hi).map(|(lo, hi)| lo.abs().min(hi.abs()));
-        let ends = largest(&mut ends);
+        let alone: Vec<Option<f64>> = (0..start.len()).map(|l| self.alone(l)).collect();
+        let bounds = program.lo.iter().zip(&program.hi).zip(&alone);
+        let held = bounds.filter(|(_, alone)| alone.is_none());
+        let ends = largest(&mut held.map(|((lo, hi), _)| lo.abs().min(hi.abs())));
         let mut kinks = program.kinks.iter().map(|kink| kink.center);
         let size = largest(&mut start.iter().copied()).max(asked);
         let size =
             size.max(largest(&mut kinks)).max(largest(&mut self.least_reaches().into_iter()));
-        let size = size.max(largest(&mut (0..start.len()).map(|l| self.alone(l))));
-        // Bounds far out tell nothing about where the minimum is, and would hide its digits.
+        let size = size.max(largest(&mut alone.into_iter().flatten()));
+        // Bounds far out, or where a parabola has its minimum anyway, tell nothing about where it is,
+        // and would hide its digits.
         let size = if size > 0.0 { size.max(ends.min(WIDE_BOUND * size)) } else { ends };
         self.size = if size > 0.0 { size } else { 1.0 };
         let bends = (0..start.len()).map(|l| program.bend(l) * self.size);
@@ -145,15 +148,15 @@ impl<'a> Scaled<'a> {
     }
 
     /// Where the minimum along a coordinate lies that nothing but bounds and kinks holds.
-    fn alone(&self, l: usize) -> f64 {
+    fn alone(&self, l: usize) -> Option<f64> {
         let program = self.program;
         let held = program.rows.iter().any(|row| row.coefficients[l] != 0.0)
             || program.kinks.iter().any(|kink| kink.coordinate == l && kink.group.is_some());
         let bend = program.bend(l);
         if held || bend <= 0.0 {
-            return 0.0;
+            return None;
         }
-        (-program.linear[l] / bend).clamp(program.lo[l], program.hi[l])
+        Some((-program.linear[l] / bend).clamp(program.lo[l], program.hi[l]))
     }
 
     /// For every group, how far the limit lets the coordinate go that it holds most.

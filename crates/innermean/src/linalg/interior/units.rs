@@ -1,8 +1,8 @@
 //! A program in units of its own: `x_l = u_l z_l`.
 //!
 //! Columns of returns may differ by powers of ten, and so do the slopes that an answer is measured
-//! by; limits of norms may be far within the bounds. Units are powers of two, so that bounds stay
-//! where they are.
+//! by; limits of norms, and rows with the bounds of other coordinates, may hold one far within its
+//! own. Units are powers of two, so that bounds stay where they are.
 
 use super::steps::Scaled;
 use super::{Answer, Band, Curvature, Kink, Program};
@@ -31,7 +31,15 @@ impl Units {
                 *reach = reach.min(most);
             }
         }
-        let ends = |l: usize| program.lo[l].abs().max(program.hi[l].abs());
+        let own: Vec<(f64, f64)> =
+            program.lo.iter().copied().zip(program.hi.iter().copied()).collect();
+        let mut ends = own.clone();
+        for row in &program.rows {
+            for (end, (low, high)) in ends.iter_mut().zip(row.implied_ends(&own)) {
+                *end = (end.0.max(low), end.1.min(high));
+            }
+        }
+        let ends = |l: usize| ends[l].0.abs().max(ends[l].1.abs());
         let mut units: Vec<f64> = (0..d)
             .map(|l| {
                 let bend = program.bend(l);

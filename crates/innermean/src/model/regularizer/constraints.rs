@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::linalg::interior::Band;
 use crate::linalg::vector::dot;
 use crate::model::setting::InvalidSetting;
 
@@ -53,6 +54,11 @@ impl LinearConstraint {
     /// `<coefficients, theta>`
     pub fn at(&self, theta: &[f64]) -> f64 {
         dot(&self.coefficients, theta)
+    }
+
+    /// The same for programs.
+    pub(crate) fn band(&self) -> Band<'_> {
+        Band { coefficients: &self.coefficients, lo: self.lo, hi: self.hi }
     }
 
     /// The size of the terms at theta, and of the end that is nearer: what the other one is says

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::{Constraints, Coordinate, Multipliers, Regularizer, Separable};
-use crate::linalg::interior::{Answer, Band, Curvature, Kink, Program};
+use super::{Constraints, Coordinate, LinearConstraint, Multipliers, Regularizer, Separable};
+use crate::linalg::interior::{Answer, Curvature, Kink, Program};
 use crate::model::setting::InvalidSetting;
 
 mod clash;
@@ -90,12 +90,6 @@ pub(crate) fn program<'a>(
     curvature: Curvature<'a>,
     q: &[f64],
 ) -> Program<'a> {
-    let rows = constraints.rows.iter();
-    let band = |row: &'a super::LinearConstraint| Band {
-        coefficients: &row.coefficients,
-        lo: row.lo,
-        hi: row.hi,
-    };
     let of_l1 = |(coordinate, part): (usize, &Coordinate)| {
         (part.l1 > 0.0).then_some(Kink { coordinate, center: 0.0, cost: part.l1, group: None })
     };
@@ -120,7 +114,7 @@ pub(crate) fn program<'a>(
         linear: q.iter().zip(parts).map(|(q, part)| q + part.tilt).collect(),
         lo: parts.iter().map(|part| part.lo).collect(),
         hi: parts.iter().map(|part| part.hi).collect(),
-        rows: rows.map(band).collect(),
+        rows: constraints.rows.iter().map(LinearConstraint::band).collect(),
         kinks,
         limits,
     }
@@ -161,7 +155,7 @@ pub(crate) fn multipliers(
         slopes
     };
     let norms = constraints.norms.iter().map(&mut of_norm).collect();
-    let sign = |(y, row): (&f64, &super::LinearConstraint)| {
+    let sign = |(y, row): (&f64, &LinearConstraint)| {
         // A multiplier of an end that is not there is rounding.
         let (least, most) = (
             if row.lo.is_finite() { f64::NEG_INFINITY } else { 0.0 },

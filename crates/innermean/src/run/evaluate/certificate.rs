@@ -24,7 +24,16 @@ impl Evaluator<'_> {
 
     pub(super) fn certificate(&self, gained: Option<f64>) -> Certificate {
         let Proven { bound, measure, magnitude, .. } = self.memory.best;
-        let scale = self.memory.scale.at(magnitude);
+        let mut scale = self.memory.scale.at(magnitude);
+        // Where the objective is 0 at the origin and next to nothing here, its own size says nothing.
+        let mut is_zero = scale == 0.0;
+        if magnitude < bound.gap && bound.gap < f64::INFINITY && self.memory.scale.is_0_at_origin()
+        {
+            let nothing = as_good_as_zero(self.problem, &self.prover.ground);
+            if scale > 0.0 && magnitude <= f64::EPSILON * nothing {
+                (scale, is_zero) = (scale.max(nothing), true);
+            }
+        }
         let relative = relative(bound.gap, scale);
         if bound.within.is_some() && relative > WORTH_SAYING {
             return Certificate {
@@ -39,9 +48,8 @@ impl Evaluator<'_> {
             let is_enough = relative > self.tolerance && bound.excess <= self.tolerance * scale;
             // Where the objective is 0 at the origin and nothing is better, rounding is all that is
             // left.
-            let is_nothing = || {
-                scale == 0.0 && bound.excess <= as_good_as_zero(self.problem, &self.prover.ground)
-            };
+            let is_nothing =
+                || is_zero && bound.excess <= as_good_as_zero(self.problem, &self.prover.ground);
             let is_bearable = || relative <= BEARABLE || is_nothing();
             let is_rounding = (bound.is_rounding() || is_enough) && is_bearable();
             return Certificate {
