@@ -396,6 +396,20 @@ impl<'p> Prover<'p> {
             && progress > MOST_PROGRESS_IF_IMPROVING * target
     }
 
+    /// Whether duals are asked before a Hessian is made whose factors would be dear: where theta is
+    /// bounded, they prove an answer as closely as its slopes are known. Takes what they need of
+    /// `F''`, if that is known.
+    pub(crate) fn asks_duals_first(&self, known: Option<&[f64]>) -> bool {
+        let Some(g) = &self.ground.parts else { return false };
+        let is_bounded = g.parts.iter().all(|part| part.lo.is_finite() && part.hi.is_finite());
+        let is_dear = (g.parts.len() as f64).powi(3) > FEW_PRODUCTS;
+        let asks = matches!(self.hessian, Lazy::Unmade) && is_bounded && is_dear;
+        if let (true, Some(known)) = (asks, known) {
+            quadratic::know_sizes(&self.ground, known);
+        }
+        asks
+    }
+
     /// Makes the Hessian, unless that has been tried: from `F''` as
     /// [`Passes::gram`](crate::Passes::gram) or the Gram matrix of the averages made it, if a
     /// method has it.

@@ -80,11 +80,7 @@ pub(crate) fn hessian(ground: &Ground<'_>, known: Option<&[f64]>) -> Option<Defi
         known.map_or_else(made, <[f64]>::to_vec)
     };
     let all: Vec<usize> = (0..d).collect();
-    if let Some(c) = merit.square_weight() {
-        let variances: Vec<f64> =
-            matrix.iter().step_by(d + 1).map(|entry| entry / (2.0 * c)).collect();
-        ground.know_variances(&variances);
-    }
+    know_sizes(ground, &matrix);
     // A quadratic phi bends by no more than 1 / gamma.
     let most = if merit.quadratic_form().is_some() { 0.0 } else { 1.0 / merit.gamma() };
     let error = error + ground.gram_error(most, &all, &matrix);
@@ -93,7 +89,17 @@ pub(crate) fn hessian(ground: &Ground<'_>, known: Option<&[f64]>) -> Option<Defi
     Definite::new(matrix, d, error)
 }
 
-/// The same from a Gram matrix that many problems share, where g has no squares.
+/// Takes the sizes of columns from `F''` where every phi is the same square.
+pub(crate) fn know_sizes(ground: &Ground<'_>, matrix: &[f64]) {
+    let Objective { inner: f, merit, .. } = ground.problem;
+    if let Some(c) = merit.square_weight() {
+        let diagonal = matrix.iter().step_by(f.d() + 1);
+        let variances: Vec<f64> = diagonal.map(|entry| entry / (2.0 * c)).collect();
+        ground.know_variances(&variances);
+    }
+}
+
+/// [`hessian`] from a Gram matrix that many problems share, where g has no squares.
 fn common_hessian(ground: &Ground<'_>) -> Option<Definite> {
     let Objective { inner: f, merit, .. } = ground.problem;
     let (d, n_x) = (f.d(), f.n_x() as f64);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::linalg::blocks::Blocks;
-use crate::linalg::vector::{HEIGHT, LANES, Panels, Places, WIDTH, prefetch, tile, update_with};
+use crate::linalg::vector::{HEIGHT, LANES, Panels, Places, WIDTH, prefetch, tiles, update_with};
 
 /// Columns of the rows that one tile runs along.
 const DEPTH: usize = 256;
@@ -132,7 +132,7 @@ fn add_tiles(
                 prefetch(rows, at, 1);
             }
         };
-        let sums = tile(terms.len(), rows, Places::of_rows(stride), right, soon);
+        let [sums] = tiles(terms.len(), rows, Places::of_rows(stride), [right], soon);
         for (out, sums) in out.chunks_exact_mut(k).zip(&sums) {
             update_with(&mut out[p * WIDTH..k.min((p + 1) * WIDTH)], sums, |out, sum| out + sum);
         }

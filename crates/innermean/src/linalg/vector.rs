@@ -14,6 +14,8 @@
 mod aligned;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod plain;
 mod tile;
 mod triangle;
@@ -21,7 +23,7 @@ mod update;
 
 pub use aligned::Aligned;
 use plain::{scatter, sparse_lane_sum};
-pub(crate) use tile::{HEIGHT, Panels, Places, WIDTH, tile};
+pub(crate) use tile::{HEIGHT, Panels, Places, Tile, WIDTH, tile, tiles};
 pub(crate) use triangle::{STRIP, add_triangle};
 pub use update::{
     axpy, axpy_axpy, axpy_of_difference, update, update_two, update_with, update_with_both,
@@ -257,6 +259,13 @@ mod tests {
         dispatch(&test);
         #[cfg(target_arch = "x86_64")]
         avx2::without(&test);
+    }
+
+    /// The same, and with the narrower ones of a CPU that has wider ones.
+    pub(super) fn on_every_path(test: impl Fn()) {
+        on_both_paths(&test);
+        #[cfg(target_arch = "x86_64")]
+        avx512::without(&test);
     }
 
     #[test]

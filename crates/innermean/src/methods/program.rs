@@ -16,17 +16,21 @@ use crate::linalg::cholesky::Cholesky;
 use crate::linalg::gram;
 use crate::linalg::interior::Curvature;
 use crate::linalg::scalar::clamp;
-use crate::linalg::vector::{axpy, dot, norm_squared, update};
+use crate::linalg::vector::{axpy, dot, update};
 use crate::model::regularizer::{Constraints, Coordinate, Parts, polyhedral};
+
+mod pairs;
 
 /// Rounds of both kinds of steps; a handful is usual.
 const MOST_ROUNDS: usize = 200;
-/// First-order steps of a round.
+/// Sweeps of a round over single coordinates.
 const SWEEPS: usize = 4;
 /// Projections of a point that misses a constraint by more than rounding; one is usual.
 const MOST_PROJECTIONS: usize = 4;
 /// Of the size of theta: a change that counts.
 const MOVED: f64 = 1e-13;
+/// A sum that is off the budget by more is not there by rounding.
+const OFF_BUDGET: f64 = 1e-12;
 
 /// The program with its current point.
 struct Program<'a> {
@@ -52,11 +56,14 @@ pub(crate) fn solve(
         return within(matrix, gradient, &g.parts, constraints, x);
     }
     let mut program = Program { matrix, g, d, x, v: gradient.to_vec() };
-    let longest = if g.budget { program.norm() } else { 0.0 };
+    if g.budget {
+        program.enter(&step);
+    }
     let mut settled = false;
     for _ in 0..MOST_ROUNDS {
         let before = program.faces();
-        let moved = if g.budget { program.prox_steps(longest, &step) } else { program.sweeps() };
+        let swept = program.sweeps();
+        let moved = g.budget && program.pair_steps() || swept;
         if settled && (!moved || program.faces() == before) {
             return true;
         }
@@ -145,20 +152,19 @@ impl Program<'_> {
         axpy(change, &self.matrix[l * self.d..(l + 1) * self.d], &mut self.v);
     }
 
-    /// An estimate of the largest eigenvalue of B, from above as a rule.
-    fn norm(&self) -> f64 {
-        let mut x: Vec<f64> = (0..self.d).map(|l| 1.0 + (l % 7) as f64 / 7.0).collect();
-        let mut eigenvalue = 0.0;
-        for _ in 0..12 {
-            let size = norm_squared(&x).sqrt();
-            let product: Vec<f64> = (0..self.d).map(|l| dot(self.row(l), &x) / size).collect();
-            eigenvalue = norm_squared(&product).sqrt();
-            x = product;
-            if eigenvalue == 0.0 {
-                return 1.0;
-            }
+    /// Moves x to where g is finite, if it is not there.
+    fn enter(&mut self, step: &impl Fn(f64, &[f64], &mut [f64])) {
+        let sum: f64 = self.x[..self.g.budgeted()].iter().sum();
+        let is_within = |(part, x): (&Coordinate, &f64)| (part.lo..=part.hi).contains(x);
+        if (sum - 1.0).abs() <= OFF_BUDGET && self.g.parts.iter().zip(&*self.x).all(is_within) {
+            return;
         }
-        1.2 * eigenvalue
+        let mut next = self.x.to_vec();
+        step(f64::MIN_POSITIVE, &vec![0.0; self.d], &mut next);
+        for (l, next) in next.into_iter().enumerate() {
+            self.change(l, next - self.x[l]);
+            self.x[l] = next;
+        }
     }
 
     /// Which coordinates rest: -1 at the lower bound, 1 at the upper one, 0 at the kink; None for
@@ -173,13 +179,13 @@ impl Program<'_> {
         self.g.parts.iter().zip(&*self.x).map(face).collect()
     }
 
-    /// Sweeps over the coordinates, each to the minimum along it: `x_l <- prox_{g_l / B_ll}(x_l -
-    /// v_l / B_ll)`. Whether anything moved.
+    /// Sweeps over the coordinates that are not part of a budget, each to the minimum along it: `x_l
+    /// <- prox_{g_l / B_ll}(x_l - v_l / B_ll)`. Whether anything moved.
     fn sweeps(&mut self) -> bool {
         let mut moved = false;
         for _ in 0..SWEEPS {
             let mut largest = 0.0_f64;
-            for l in 0..self.d {
+            for l in self.g.budgeted()..self.d {
                 let (bend, x) = (self.row(l)[l], self.x[l]);
                 let next =
                     if bend > 0.0 { self.g.parts[l].step(1.0 / bend, self.v[l], x) } else { x };
@@ -188,30 +194,6 @@ impl Program<'_> {
                     self.change(l, next - x);
                     self.x[l] = next;
                     largest = largest.max((next - x).abs() / (1.0 + x.abs()));
-                }
-            }
-            moved |= largest > MOVED;
-            if largest <= MOVED {
-                break;
-            }
-        }
-        moved
-    }
-
-    /// Prox-gradient steps on all coordinates together, as a budget asks for. Whether anything
-    /// moved.
-    fn prox_steps(&mut self, norm: f64, step: &impl Fn(f64, &[f64], &mut [f64])) -> bool {
-        let mut moved = false;
-        for _ in 0..SWEEPS {
-            let mut next = self.x.to_vec();
-            step(1.0 / norm, &self.v, &mut next);
-            let mut largest = 0.0_f64;
-            for (l, next) in next.into_iter().enumerate() {
-                let change = next - self.x[l];
-                if change != 0.0 {
-                    largest = largest.max(change.abs() / (1.0 + next.abs()));
-                    self.change(l, change);
-                    self.x[l] = next;
                 }
             }
             moved |= largest > MOVED;
@@ -241,7 +223,9 @@ impl Program<'_> {
             if let Some((l, at)) = first {
                 // What the part of the step up to the first end gains.
                 let least = (tau - 0.5 * tau * tau) * gain;
-                if self.cut_off(&free, &direction, least, step) {
+                let parts = std::iter::successors(Some(1.0), |part| Some(0.5 * part));
+                let mut longer = parts.take_while(|part| *part > tau);
+                if longer.any(|part| self.cut_off(&free, &direction, part, least, step)) {
                     continue;
                 }
                 for (k, &l) in free.iter().enumerate() {
@@ -281,18 +265,20 @@ impl Program<'_> {
         (tau, first)
     }
 
-    /// Makes the whole step with every coordinate cut off where it would pass a bound or the kink,
-    /// if that gains as much as the part of it that needs no cutting: many ends are met at once.
+    /// Makes a part of the step with every coordinate cut off where it would pass a bound or the
+    /// kink, if that gains as much as the part of it that needs no cutting: many ends are met at
+    /// once.
     fn cut_off(
         &mut self,
         free: &[usize],
         direction: &[f64],
+        part: f64,
         least: f64,
         step: &impl Fn(f64, &[f64], &mut [f64]),
     ) -> bool {
         let mut next = self.x.to_vec();
         for (&l, p) in free.iter().zip(direction) {
-            let (x, part) = (self.x[l], &self.g.parts[l]);
+            let (x, p, part) = (self.x[l], part * p, &self.g.parts[l]);
             let moved = if part.l1 > 0.0 && (x + p) * x < 0.0 { 0.0 } else { x + p };
             next[l] = if self.g.budget { moved } else { clamp(moved, part.lo, part.hi) };
         }

@@ -330,7 +330,8 @@ impl<'p> Evaluator<'p> {
         let progress = (here.objective - last).abs().max((last - before).abs());
         self.memory.last = [here.objective, last];
         let target = self.tolerance * scale;
-        if matched && !self.prover.spares_hessian(known.gram, progress, target) {
+        let may_do = matched && self.prover.asks_duals_first(known.gram);
+        if matched && !may_do && !self.prover.spares_hessian(known.gram, progress, target) {
             self.prover.make_hessian(known.gram);
         }
         here.rounding = self.prover.ground.objective_error(point, w);
@@ -344,8 +345,14 @@ impl<'p> Evaluator<'p> {
             wanted: self.tolerance,
             progress,
         };
+        let mut proven = self.prover.prove(evidence);
+        // Not at the start, which is no answer as a rule.
+        if may_do && progress.is_finite() && proven.0.gap > target {
+            self.prover.make_hessian(known.gram);
+            proven = self.prover.prove(evidence);
+        }
         let exact;
-        (here.bound, here.measure, exact) = self.prover.prove(evidence);
+        (here.bound, here.measure, exact) = proven;
         match exact {
             Some(exact) if (exact - here.objective).abs() > DIGITS * here.magnitude => {
                 here.objective = exact;

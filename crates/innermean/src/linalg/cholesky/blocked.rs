@@ -4,7 +4,9 @@
 use rayon::prelude::*;
 
 use super::{NotPositiveDefinite, ROUNDING};
-use crate::linalg::vector::{HEIGHT, Panels, Places, WIDTH, dispatch, dot, tile, update_with};
+use crate::linalg::vector::{
+    HEIGHT, Panels, Places, Tile, WIDTH, dispatch, dot, tile, tiles, update_with,
+};
 
 /// Columns of a block: tiles run along this many terms.
 const BLOCK: usize = 64;
@@ -126,7 +128,7 @@ fn divide(rows: &mut [f64], d: usize, first: usize, panels: &Panels, triangles: 
     let mut left = [0.0; HEIGHT * BLOCK];
     for rows in rows.chunks_mut(HEIGHT * d) {
         for (p, triangle) in triangles.iter().enumerate() {
-            let sums = tile(p * WIDTH, &left, Places::of_rows(BLOCK), panels.panel(p), |_| ());
+            let sums = tile(p * WIDTH, &left, Places::of_rows(BLOCK), panels.panel(p));
             for (i, row) in rows.chunks_exact_mut(d).enumerate() {
                 let own = &mut row[first + p * WIDTH..first + (p + 1) * WIDTH];
                 let mut x: [f64; WIDTH] = std::array::from_fn(|j| own[j] - sums[i][j]);
@@ -168,14 +170,25 @@ fn update<const THREADS: bool>(below: &mut [f64], d: usize, first: usize) {
         #[inline(always)]
         |r, rows| {
             let count = rows.len() / d;
-            for q in 0..(r + count).div_ceil(WIDTH) {
+            let panels = (r + count).div_ceil(WIDTH);
+            for q in (0..panels).step_by(2) {
                 // Tiles that lie above the diagonal as a whole are left out.
                 for p in (0..count).step_by(HEIGHT).filter(|p| r + p + HEIGHT > q * WIDTH) {
                     let own = &left[(r + p) * BLOCK..];
-                    let sums = tile(BLOCK, own, Places::of_rows(BLOCK), right.panel(q), |_| ());
-                    for (row, sums) in rows[p * d..].chunks_exact_mut(d).zip(&sums) {
-                        let columns = end + q * WIDTH..d.min(end + (q + 1) * WIDTH);
-                        update_with(&mut row[columns], sums, |entry, sum| entry - sum);
+                    let places = Places::of_rows(BLOCK);
+                    let mut subtract = |q: usize, sums: &Tile| {
+                        for (row, sums) in rows[p * d..].chunks_exact_mut(d).zip(sums) {
+                            let columns = end + q * WIDTH..d.min(end + (q + 1) * WIDTH);
+                            update_with(&mut row[columns], sums, |entry, sum| entry - sum);
+                        }
+                    };
+                    if q + 1 < panels && r + p + HEIGHT > (q + 1) * WIDTH {
+                        let right = [right.panel(q), right.panel(q + 1)];
+                        let [one, two] = tiles(BLOCK, own, places, right, |_| ());
+                        subtract(q, &one);
+                        subtract(q + 1, &two);
+                    } else {
+                        subtract(q, &tile(BLOCK, own, places, right.panel(q)));
                     }
                 }
             }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::Weight;
 use crate::linalg::vector::{
-    Aligned, HEIGHT, LANES, Panels, STRIP, WIDTH, add_triangle, prefetch, tile,
+    Aligned, HEIGHT, LANES, Panels, STRIP, Tile, WIDTH, add_triangle, prefetch, tiles,
     update_with_dispatched,
 };
 use crate::model::row_data::RowData;
@@ -43,15 +43,33 @@ pub(super) trait Pack {
 struct Narrow {
     stride: usize,
     right: Aligned,
-    /// The same times the weight.
+    weights: Vec<f64>,
+    /// The same times the weights, where these are not all 1.
     left: Aligned,
 }
 
 impl Narrow {
     fn zeros(d: usize, depth: usize) -> Self {
         let stride = d.next_multiple_of(STRIP);
-        let [right, left] = [0; 2].map(|_| Aligned::zeros(depth * stride));
-        Narrow { stride, right, left }
+        let (right, left) = (Aligned::zeros(depth * stride), Aligned::zeros(0));
+        Narrow { stride, right, weights: vec![0.0; depth], left }
+    }
+
+    /// The first terms as both factors.
+    #[inline(always)]
+    fn factors(&mut self, count: usize) -> (&[f64], &[f64]) {
+        let Narrow { stride, right, weights, left } = self;
+        if weights[..count].iter().all(|weight| *weight == 1.0) {
+            return (right, right);
+        }
+        if left.is_empty() {
+            *left = Aligned::zeros(right.len());
+        }
+        let rows = left.chunks_exact_mut(*stride).zip(right.chunks_exact(*stride));
+        for ((left, right), weight) in rows.zip(&weights[..count]) {
+            update_with_dispatched(left, right, |_, x| weight * x);
+        }
+        (left, right)
     }
 }
 
@@ -64,20 +82,20 @@ impl Pack for Narrow {
         (a, b): (&[f64], &[f64]),
         value: impl Fn(f64, f64) -> f64,
     ) {
-        let places = l * self.stride..(l + 1) * self.stride;
-        let right = self.right[places.clone()].as_chunks_mut::<STRIP>().0;
-        let left = self.left[places].as_chunks_mut::<STRIP>().0;
-        let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<STRIP>(), b.as_chunks::<STRIP>());
-        for ((right, left), (a, b)) in right.iter_mut().zip(&mut *left).zip(a.iter().zip(b)) {
-            let new: [f64; STRIP] = std::array::from_fn(|j| value(a[j], b[j]));
-            (*right, *left) = (new, new.map(|x| weight * x));
+        self.weights[l] = weight;
+        let own = &mut self.right[l * self.stride..(l + 1) * self.stride];
+        let d = a.len();
+        let chunks = a.as_chunks::<STRIP>().0.iter().zip(b.as_chunks::<STRIP>().0);
+        for (out, (a, b)) in own.as_chunks_mut::<STRIP>().0.iter_mut().zip(chunks) {
+            *out = std::array::from_fn(|j| value(a[j], b[j]));
         }
-        if let Some((right, left)) = right.last_mut().zip(left.last_mut())
-            && !a_rest.is_empty()
-        {
-            for (j, (a, b)) in a_rest.iter().zip(b_rest).enumerate() {
-                right[j] = value(*a, *b);
-                left[j] = weight * right[j];
+        // What is left with some numbers that are there: a whole vector again.
+        if let (Some(a), Some(b)) = (a.last_chunk::<STRIP>(), b[..d].last_chunk::<STRIP>()) {
+            let out: [f64; STRIP] = std::array::from_fn(|j| value(a[j], b[j]));
+            own[d - STRIP..d].copy_from_slice(&out);
+        } else {
+            for (out, (a, b)) in own.iter_mut().zip(a.iter().zip(b)) {
+                *out = value(*a, *b);
             }
         }
     }
@@ -200,7 +218,8 @@ pub(super) fn add(
             .filter(|next| *next <= CACHED_NUMBERS)
             .unwrap_or(0);
         let mut asked = 0;
-        for q in 0..strip.end.div_ceil(WIDTH) {
+        let panels = strip.end.div_ceil(WIDTH);
+        for q in (0..panels).step_by(2) {
             // Tiles that begin above the diagonal and do not reach it are left out.
             let above = (q * WIDTH).saturating_sub(strip.start) / HEIGHT;
             for p in above..strip.len().div_ceil(HEIGHT) {
@@ -210,13 +229,25 @@ pub(super) fn add(
                         data.prefetch(after, asked + 2 * l + LANES);
                     }
                 };
-                let places = left.places(p * HEIGHT);
-                let sums = tile(count, left.numbers(), places, right.panel(q), soon);
-                asked += 2 * count;
-                let out = out[p * HEIGHT * d..].chunks_mut(d);
-                for (out, sums) in out.zip(&sums) {
-                    let own = &mut out[q * WIDTH..d.min((q + 1) * WIDTH)];
-                    update_with_dispatched(own, sums, |out, sum| out + sum);
+                let (numbers, places) = (left.numbers(), left.places(p * HEIGHT));
+                let reaches = strip.start + (p + 1) * HEIGHT > (q + 1) * WIDTH;
+                let mut add = |q: usize, sums: &Tile| {
+                    let out = out[p * HEIGHT * d..].chunks_mut(d);
+                    for (out, sums) in out.zip(sums) {
+                        let own = &mut out[q * WIDTH..d.min((q + 1) * WIDTH)];
+                        update_with_dispatched(own, sums, |out, sum| out + sum);
+                    }
+                };
+                if reaches && q + 1 < panels {
+                    let right = [right.panel(q), right.panel(q + 1)];
+                    let [one, two] = tiles(count, numbers, places, right, soon);
+                    add(q, &one);
+                    add(q + 1, &two);
+                    asked += 4 * count;
+                } else {
+                    let [one] = tiles(count, numbers, places, [right.panel(q)], soon);
+                    add(q, &one);
+                    asked += 2 * count;
                 }
             }
         }
@@ -247,7 +278,7 @@ fn add_narrow(
             (asked..end).step_by(LANES).for_each(|k| data.prefetch(after, k));
             asked = end;
         };
-        add_triangle(count, d, (&packed.left, &packed.right), out, soon);
+        add_triangle(count, d, packed.factors(count), out, soon);
     }
 }
 

@@ -29,34 +29,49 @@ impl Places {
     }
 }
 
-/// `tile_ij = sum_l left(i, l) right(l, j)` over `l < depth`, where `right` holds [`WIDTH`] numbers
-/// for each l. Every sum runs from 0 in the order of l, one fused multiply-add after the other: the
-/// bits are those of a plain loop.
+/// `tile_ij = sum_l left(i, l) right(l, j)` over `l < depth`, for right factors side by side, each
+/// of which holds [`WIDTH`] numbers for each l. Every sum runs from 0 in the order of l, one fused
+/// multiply-add after the other: the bits are those of a plain loop.
 ///
-/// `soon(l)` is called now and then, before every eighth term: the place for a prefetch or two,
-/// which cost nothing there. Many at once would queue up and stop the loop.
+/// `soon(l)` is called now and then, before every eighth of `V depth` terms: the place for a
+/// prefetch or two, which cost nothing there. Many at once would queue up and stop the loop.
 ///
 /// # Panics
 /// If a factor is too short.
 #[inline(always)]
-pub(crate) fn tile(
+pub(crate) fn tiles<const V: usize>(
     depth: usize,
     left: &[f64],
     places: Places,
-    right: &[f64],
+    right: [&[f64]; V],
     soon: impl Fn(usize),
-) -> Tile {
+) -> [Tile; V] {
     if depth == 0 {
-        return [[0.0; WIDTH]; HEIGHT];
+        return [[[0.0; WIDTH]; HEIGHT]; V];
     }
     let reach = left.len().saturating_sub((depth - 1) * places.step);
     assert!(places.rows.iter().all(|row| *row < reach));
-    assert!(right.len() >= depth * WIDTH);
+    assert!(right.iter().all(|right| right.len() >= depth * WIDTH));
     #[cfg(target_arch = "x86_64")]
-    if let Some(cpu) = super::avx2::available() {
-        return avx2::tile(cpu, depth, left, places, right, soon);
+    {
+        if let Some(cpu) = super::avx512::available() {
+            return avx512::tiles(cpu, depth, left, places, right, soon);
+        }
+        if let Some(cpu) = super::avx2::available() {
+            return std::array::from_fn(|v| {
+                let soon = |l: usize| soon(v * depth + l);
+                avx2::tile(cpu, depth, left, places, right[v], soon)
+            });
+        }
     }
-    plain(depth, left, places, right)
+    right.map(|right| plain(depth, left, places, right))
+}
+
+/// One of [`tiles`].
+#[inline(always)]
+pub(crate) fn tile(depth: usize, left: &[f64], places: Places, right: &[f64]) -> Tile {
+    let [tile] = tiles(depth, left, places, [right], |_| ());
+    tile
 }
 
 fn plain(depth: usize, left: &[f64], places: Places, right: &[f64]) -> Tile {
@@ -227,24 +242,112 @@ mod avx2 {
     }
 }
 
+#[cfg(target_arch = "x86_64")]
+mod avx512 {
+    #![expect(
+        unsafe_code,
+        reason = "vector loads, and calls that are sound because the CPU was asked"
+    )]
+    #![expect(clippy::needless_range_loop, reason = "registers are numbered")]
+
+    use std::arch::x86_64::{
+        _mm512_fmadd_pd, _mm512_loadu_pd, _mm512_set1_pd, _mm512_setzero_pd, _mm512_storeu_pd,
+    };
+
+    use super::{HEIGHT, Places, Tile, WIDTH};
+    use crate::linalg::vector::{LANES, avx512::Avx512};
+
+    /// Two tiles side by side: twelve sums, as many as the multiply-adds take to wait for none.
+    #[inline(always)]
+    pub(super) fn tiles<const V: usize>(
+        _: Avx512,
+        depth: usize,
+        left: &[f64],
+        places: Places,
+        right: [&[f64]; V],
+        soon: impl Fn(usize),
+    ) -> [Tile; V] {
+        #[inline]
+        #[target_feature(enable = "avx512f")]
+        fn compiled<const V: usize>(
+            depth: usize,
+            left: &[f64],
+            places: Places,
+            right: [&[f64]; V],
+            soon: impl Fn(usize),
+        ) -> [Tile; V] {
+            let mut sums = [[_mm512_setzero_pd(); V]; HEIGHT];
+            let mut tiles = [[[0.0; WIDTH]; HEIGHT]; V];
+            let (mut left, mut right) = (left.as_ptr(), right.map(<[f64]>::as_ptr));
+            let mut l = 0;
+            while l < depth {
+                for v in 0..V {
+                    soon(v * depth + l);
+                }
+                let end = depth.min(l + LANES);
+                while l < end {
+                    // SAFETY: the caller has seen to it that all factors reach as far as the last
+                    // term.
+                    unsafe {
+                        let mut numbers = [_mm512_setzero_pd(); V];
+                        for v in 0..V {
+                            numbers[v] = _mm512_loadu_pd(right[v]);
+                        }
+                        for i in 0..HEIGHT {
+                            let factor = _mm512_set1_pd(*left.add(places.rows[i]));
+                            for v in 0..V {
+                                sums[i][v] = _mm512_fmadd_pd(factor, numbers[v], sums[i][v]);
+                            }
+                        }
+                    }
+                    left = left.wrapping_add(places.step);
+                    right = right.map(|right| right.wrapping_add(WIDTH));
+                    l += 1;
+                }
+            }
+            for i in 0..HEIGHT {
+                for v in 0..V {
+                    // SAFETY: eight numbers in a row of eight.
+                    unsafe { _mm512_storeu_pd(tiles[v][i].as_mut_ptr(), sums[i][v]) }
+                }
+            }
+            tiles
+        }
+        // SAFETY: `Avx512` proves that the CPU has it.
+        unsafe { compiled(depth, left, places, right, soon) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linalg::vector::tests::on_every_path;
 
     #[test]
-    fn a_tile_is_bit_for_bit_the_plain_loop() {
-        for depth in [0, 1, 2, 7, 64] {
-            let across = Places { rows: std::array::from_fn(|i| i), step: HEIGHT };
-            for places in [across, Places::of_rows(depth + 3)] {
-                let number = |k: usize| ((k * 7919 + depth) % 1000) as f64 / 137.0 - 3.0;
-                let left: Vec<f64> = (0..HEIGHT * (depth + 3)).map(number).collect();
-                let right: Vec<f64> = (0..WIDTH * depth).map(|k| number(k + 5)).collect();
-                assert_eq!(
-                    tile(depth, &left, places, &right, |_| ()),
-                    plain(depth, &left, places, &right)
-                );
+    fn tiles_are_bit_for_bit_the_plain_loop() {
+        on_every_path(|| {
+            for depth in [0, 1, 2, 7, 64] {
+                let across = Places { rows: std::array::from_fn(|i| i), step: HEIGHT };
+                for places in [across, Places::of_rows(depth + 3)] {
+                    let number = |k: usize| ((k * 7919 + depth) % 1000) as f64 / 137.0 - 3.0;
+                    let left: Vec<f64> = (0..HEIGHT * (depth + 3)).map(number).collect();
+                    let right = [5, 11].map(|salt| -> Vec<f64> {
+                        (0..WIDTH * depth).map(|k| number(k + salt)).collect()
+                    });
+                    let right = [&*right[0], &*right[1]];
+                    let expected = right.map(|right| plain(depth, &left, places, right));
+                    assert_eq!(tile(depth, &left, places, right[1]), expected[1]);
+                    let asked = std::cell::RefCell::new(Vec::new());
+                    let soon = |l: usize| asked.borrow_mut().push(l);
+                    assert_eq!(tiles(depth, &left, places, right, soon), expected);
+                    let eighths = |v: usize| (0..depth).step_by(8).map(move |l| v * depth + l);
+                    let all: Vec<usize> = (0..2).flat_map(eighths).collect();
+                    let mut asked = asked.into_inner();
+                    asked.sort_unstable();
+                    assert!(asked == all || asked.is_empty());
+                }
             }
-        }
+        });
     }
 
     #[test]

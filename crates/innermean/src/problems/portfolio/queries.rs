@@ -261,6 +261,8 @@ impl Passes for Portfolio {
         out: &mut [f64],
     ) -> Result<f64, Lost> {
         let (d, shared) = (self.d, dot(&self.mean, theta));
+        // At the origin, where most runs begin, all products are 0.
+        let is_origin = theta.iter().all(|x| *x == 0.0);
         // The loss is behind the sum.
         let mut total = vec![0.0; d + 1];
         self.blocks().fill_both_and_add(
@@ -278,10 +280,16 @@ impl Passes for Portfolio {
                         terms.clone(),
                         #[inline(always)]
                         |rows| {
-                            row_dots(rows, d, theta, f_bar);
+                            if is_origin {
+                                f_bar.fill(0.0);
+                            } else {
+                                row_dots(rows, d, theta, f_bar);
+                            }
                             self.shift(terms.clone(), shared, f_bar);
                             loss[0] += duals(terms.clone(), f_bar, w);
-                            add_weighted_rows(rows, w, partial);
+                            if w.iter().any(|w| *w != 0.0) {
+                                add_weighted_rows(rows, w, partial);
+                            }
                         },
                     );
                     axpy(-sum(w), &self.mean, partial);
