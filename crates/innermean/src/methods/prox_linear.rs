@@ -50,6 +50,7 @@ mod kinks;
 mod newton;
 mod samples;
 mod snapshot;
+mod start;
 mod state;
 mod system;
 
@@ -110,12 +111,12 @@ impl Method for ProxLinear {
 
     /// The snapshot at the candidate, and whether it becomes the reference point.
     fn outer(&self, oracle: &mut Oracle<'_>, s: &mut State) {
-        s.take_snapshot(oracle, self.growing);
+        s.take_snapshot(oracle, self);
     }
 
     /// The model's minimiser, the next candidate.
     fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
-        s.minimise(oracle, self);
+        s.model(oracle, self);
     }
 
     /// A candidate at which P rises, or is no number, is left again.
