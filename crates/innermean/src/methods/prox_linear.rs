@@ -23,9 +23,9 @@
 //! P rose:    back to theta_ref, whose Jacobians are kept
 //! ```
 //!
-//! The first outer iterations may look at a part of the samples of each term (`growing`), and each
-//! may correct its model at `theta+` by fresh samples, with the linear model as control variate
-//! (`samples.rs`).
+//! A run begins at the solution of a part of the data where that pays (`start.rs`). The first outer
+//! iterations may look at a part of the samples of each term (`growing`), and each may correct its
+//! model at `theta+` by fresh samples, with the linear model as control variate (`samples.rs`).
 //!
 //! Asks of the problem: a smooth phi; or one with kinks that is a sum over coordinates, a g with
 //! parts and moderate d. f may be curved in any way: the reference points never rise, and become
@@ -117,6 +117,7 @@ impl Method for ProxLinear {
     /// The model's minimiser, the next candidate.
     fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
         s.model(oracle, self);
+        s.correct(oracle, self);
     }
 
     /// A candidate at which P rises, or is no number, is left again.

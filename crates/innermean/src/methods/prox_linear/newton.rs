@@ -22,7 +22,7 @@ const SUFFICIENT_DECREASE: f64 = 1e-4;
 const PART_OF_SNAPSHOT: f64 = 0.25;
 /// A step that gained what its parabola says up to this part of it: the curvature has hardly changed,
 /// and the next is made with the same matrix.
-const AS_FORETOLD: f64 = 0.02;
+const AS_FORETOLD: f64 = 0.05;
 /// The shortest part of a step that is tried.
 const SHORTEST: f64 = 1e-9;
 

@@ -140,32 +140,48 @@ impl State {
 
     /// The minimiser of the model and `(rho/2) |. - theta_ref|^2`.
     pub(super) fn model(&mut self, oracle: &mut Oracle<'_>, method: &ProxLinear) {
+        let State { here, candidate, predicted, rho, around, .. } = self;
+        if here.objective.is_finite() {
+            *predicted = minimise(oracle, here, method, (*rho, around.as_mut()), candidate);
+        }
+    }
+
+    /// Corrects the model at its minimiser, and minimises it once more; where all samples are looked
+    /// at.
+    pub(super) fn correct(&mut self, oracle: &mut Oracle<'_>, method: &ProxLinear) {
         let State { here, candidate, predicted, rho, around, snapshots, .. } = self;
-        if !here.objective.is_finite() {
+        let is_part = samples::looked_at(oracle, method.growing, *snapshots - 1).is_some();
+        if !here.objective.is_finite() || is_part {
             return;
         }
-        let most = method.inner_iterations;
-        let g = Parts::with_constraints(oracle.g(), oracle.d());
-        let parts = g.as_ref().filter(|g| newton::has_system(oracle, g));
-        let mut solve = |oracle: &mut Oracle<'_>, model: &mut Snapshot, x: &mut Vec<f64>| match (
-            around.as_mut(),
-            parts,
-        ) {
-            (Some(around), _) => kinks::minimise(oracle, model, *rho, around, x),
-            (None, Some(g)) => newton::minimise(oracle, model, g, *rho, most, x),
-            (None, None) => first_order::minimise(oracle, model, *rho, most, x),
-        };
-        *predicted = solve(oracle, here, candidate);
-        let all = samples::looked_at(oracle, method.growing, *snapshots - 1).is_none();
-        for k in 0..if all { method.correction as u64 } else { 0 } {
+        for k in 0..method.correction as u64 {
             if !samples::can_correct(oracle, here) || oracle.patience.ends() {
                 break;
             }
             let draws = (method.seed, *snapshots * method.correction as u64 + k);
             let mut model = samples::corrected(oracle, here, candidate, draws);
             if model.objective.is_finite() {
-                *predicted = solve(oracle, &mut model, candidate);
+                let near = (*rho, around.as_mut());
+                *predicted = minimise(oracle, &mut model, method, near, candidate);
             }
         }
+    }
+}
+
+/// Moves `x` to the minimiser of a model and `(rho/2) |. - theta_ref|^2`, of a phi with kinks around
+/// duals; returns the model's value there.
+fn minimise(
+    oracle: &mut Oracle<'_>,
+    model: &mut Snapshot,
+    method: &ProxLinear,
+    (rho, around): (f64, Option<&mut kinks::Around>),
+    x: &mut Vec<f64>,
+) -> f64 {
+    let most = method.inner_iterations;
+    let g = Parts::with_constraints(oracle.g(), oracle.d());
+    match (around, g.as_ref().filter(|g| newton::has_system(oracle, g))) {
+        (Some(around), _) => kinks::minimise(oracle, model, rho, around, x),
+        (None, Some(g)) => newton::minimise(oracle, model, g, rho, most, x),
+        (None, None) => first_order::minimise(oracle, model, rho, most, x),
     }
 }
