@@ -31,6 +31,7 @@ pub(crate) mod dual;
 pub(crate) mod ground;
 pub(crate) mod hessian;
 pub(crate) mod lean;
+pub(crate) mod linearised;
 mod newton;
 mod precise_proof;
 mod promise;

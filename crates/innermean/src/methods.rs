@@ -27,6 +27,7 @@ pub mod lbfgs;
 mod momentum;
 pub mod multipliers;
 pub mod newton;
+mod parts;
 pub mod precise;
 pub(crate) mod program;
 pub mod prox_linear;

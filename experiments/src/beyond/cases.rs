@@ -7,7 +7,7 @@ use innermean::problems::bags::{Bags, Groups, Link};
 use innermean::regularizer::{L1, Ridge, Ridged};
 use innermean::{
     Absolute, BoxConstraint, BoxedProblem, Inner, Merit, NegativeLog, Problem, Regularizer,
-    SoftmaxBags, Square,
+    Simplex, SoftmaxBags, Square,
 };
 
 /// What is known of a group.
@@ -55,6 +55,8 @@ pub enum Penalty {
     L1,
     /// The same in a box that some coefficients touch.
     Box,
+    /// No ridge; coefficients that are not negative and add up to 1.
+    Simplex,
 }
 
 /// A problem to draw.
@@ -148,9 +150,16 @@ impl Shape {
             Penalty::Ridge => "",
             Penalty::L1 => ", l1",
             Penalty::Box => ", box",
+            Penalty::Simplex => ", simplex",
         };
         let tail = if tail > 0.0 { ", heavy tails" } else { "" };
         format!("{}{penalty}{tail}, {groups} x {rows} x {width}, kappa {kappa:.0e}", loss.word())
+    }
+
+    /// Where runs begin: the origin, or the middle of the simplex.
+    pub fn start(&self) -> Vec<f64> {
+        let middle = if self.penalty == Penalty::Simplex { 1.0 / self.width as f64 } else { 0.0 };
+        vec![middle; self.width]
     }
 
     /// The problem.
@@ -225,6 +234,7 @@ impl Shape {
                 Ridged::new(BoxConstraint::new(-0.3, 0.3).expect("bounds"), 0.01 / kappa)
                     .expect("a weight"),
             ),
+            Penalty::Simplex => Box::new(Simplex),
         };
         let problem = Problem::new(inner, merit, regularizer).expect("lengths that fit");
         Case { name: self.name(), kinks: loss.has_kinks(), problem }

@@ -25,11 +25,15 @@ pub enum Change {
     Norms,
     /// A step ahead before each step, with a correction of its own.
     Extragradient,
+    /// Back to the average of the iterates where P is lower there (PDLP), looked up by a pass of f.
+    Restarts,
+    /// Steps in the distance of the entropy, on a simplex: `theta_l <- theta_l exp(-alpha v_l)`.
+    Entropic,
 }
 
 impl Change {
     /// All of them.
-    pub const ALL: [Change; 8] = [
+    pub const ALL: [Change; 10] = [
         Change::Nothing,
         Change::Loopless,
         Change::Katyusha,
@@ -38,6 +42,8 @@ impl Change {
         Change::Turns,
         Change::Norms,
         Change::Extragradient,
+        Change::Restarts,
+        Change::Entropic,
     ];
 
     /// For tables.
@@ -51,6 +57,8 @@ impl Change {
             Change::Turns => "j in turn",
             Change::Norms => "i by norms",
             Change::Extragradient => "extragradient",
+            Change::Restarts => "restarts",
+            Change::Entropic => "entropic",
         }
     }
 }
@@ -258,6 +266,9 @@ pub fn passes(
                     x[l] = at[l] + MIXTURE.1 * (z[l] - last[l]);
                 }
                 run.theta.copy_from_slice(&x);
+            } else if change == Change::Entropic {
+                // A coordinate of a simplex is 1/d on average: steps of the same size.
+                entropic(alpha * d as f64, &direction, &mut run.theta);
             } else {
                 problem.regularizer.step(alpha, &direction, &mut run.theta);
             }
@@ -272,12 +283,31 @@ pub fn passes(
         if change == Change::Averages {
             run.theta.iter_mut().zip(&sum).for_each(|(theta, sum)| *theta = sum / k as f64);
         }
+        if change == Change::Restarts {
+            let average: Vec<f64> = sum.iter().map(|sum| sum / k as f64).collect();
+            run.calls += 0.5 * pass(problem) + n_x as f64;
+            if problem.objective(&average) < problem.objective(&run.theta) {
+                run.theta = average;
+            }
+        }
     }
+}
+
+/// A step along v on the simplex, in the distance of the entropy.
+fn entropic(alpha: f64, v: &[f64], theta: &mut [f64]) {
+    let least = v.iter().copied().fold(f64::INFINITY, f64::min);
+    theta.iter_mut().zip(v).for_each(|(theta, v)| *theta *= (-alpha * (v - least)).exp());
+    let sum: f64 = theta.iter().sum();
+    theta.iter_mut().for_each(|theta| *theta /= sum);
 }
 
 /// The best of the grid: `alpha_theta` in units of the mean curvature of a term, M in samples.
 pub fn best(of: (Objective<'_>, &[f64]), change: Change, target: f64, most: f64) -> Option<f64> {
     let f = of.0.inner;
+    // Off the simplex there is no such step.
+    if change == Change::Entropic && !of.0.regularizer.value(&vec![0.0; f.d()]).is_infinite() {
+        return None;
+    }
     let samples: usize = (0..f.n_x()).map(|i| f.n_y(i)).sum();
     let mut least = None;
     for factor in [0.02, 0.06, 0.2, 0.6] {

@@ -124,10 +124,18 @@ pub fn conditioned() -> Vec<Shape> {
     shapes
 }
 
-/// What prototypes are tried on: moderate condition numbers, and groups of very different scales.
+/// What prototypes are tried on: moderate condition numbers, groups of very different scales, and
+/// coefficients on a simplex, of few columns and of more.
 pub fn tried() -> Vec<Shape> {
     let heavy = |shape: Shape| Shape { tail: 1.0, seed: shape.seed + 50, ..shape };
     let even: Vec<Shape> = conditioned().into_iter().take(6).collect();
     let tails: Vec<Shape> = even[..4].iter().copied().map(heavy).collect();
-    [even, tails].concat()
+    let on_simplex = |(k, shape): (usize, &Shape)| Shape {
+        penalty: Penalty::Simplex,
+        width: if k < 2 { shape.width } else { 100 },
+        seed: shape.seed + 90,
+        ..*shape
+    };
+    let simplices: Vec<Shape> = even[..4].iter().enumerate().map(on_simplex).collect();
+    [even, tails, simplices].concat()
 }

@@ -4,7 +4,8 @@
 //!
 //! Writes `experiments/results/beyond.md`, `beyond.json` and the picture in `docs/images`.
 //! `--returns FOLDER` adds groups of real rows, from tables of daily returns; `--out FOLDER` writes
-//! all three elsewhere; `--parts kappa,problems` makes those parts alone. The parts `leak`,
+//! all three elsewhere; `--parts kappa,problems` makes those parts alone, and `--only WORDS` of the
+//! problems those with that in their names. The parts `leak`,
 //! `anderson`, `mirror`, `network` and `prototypes`, which are made where they are named, go to
 //! files of their own, `beyond-leak.md` and so on.
 
@@ -28,7 +29,7 @@ const KAPPAS: [f64; 5] = [2e2, 2e3, 2e4, 2e5, 2e6];
 /// Passes and seconds that a run may take.
 const LIMITS: (f64, f64) = (MOST, contest::PATIENCE);
 /// Runs of each method on a problem, of which the shortest counts.
-const ROUNDS: usize = 2;
+const ROUNDS: usize = 20;
 /// The method in question, and those that it is measured by.
 const OURS: &str = "prox-linear";
 /// It and what can be said about it.
@@ -117,7 +118,7 @@ fn ratio(row: &[Took], other: &str, of: impl Fn(&Took) -> Option<f64>) -> Option
 }
 
 /// Problems of all kinds.
-fn problems(report: &mut Report, folder: Option<&Path>) -> anyhow::Result<()> {
+fn problems(report: &mut Report, folder: Option<&Path>, only: &str) -> anyhow::Result<()> {
     let mut entries = entries();
     entries.push((AUTO, AUTO, Choice::seeded(1)));
     let mut all: Vec<(String, bool, Vec<Took>)> = Vec::new();
@@ -127,13 +128,13 @@ fn problems(report: &mut Report, folder: Option<&Path>) -> anyhow::Result<()> {
         println!("{}", case.name);
         for took in &took {
             println!(
-                "  {:12} passes {:.1?} seconds {:.4?} last {:.1e}",
+                "  {:12} passes {:.2?} seconds {:.6?} last {:.1e}",
                 took.method, took.passes, took.seconds, took.last
             );
         }
         all.push((case.name.clone(), case.kinks, took));
     };
-    for shape in cases::all() {
+    for shape in cases::all().iter().filter(|shape| shape.name().contains(only)) {
         one(&shape.draw());
     }
     if let Some(folder) = folder {
@@ -150,9 +151,10 @@ fn problems(report: &mut Report, folder: Option<&Path>) -> anyhow::Result<()> {
     writeln!(
         text,
         "## {} problems without settings\n\nPasses to gaps of 1e-6 and 1e-9, at evaluations; \
-         milliseconds to 1e-6, the least of {ROUNDS} runs in turns. At most {MOST} passes or {} \
-         seconds.\n",
+         milliseconds to 1e-6, the least of as many runs in turns as take {} seconds, {ROUNDS} at \
+         most. At most {MOST} passes or {} seconds.\n",
         all.len(),
+        contest::ENOUGH,
         contest::PATIENCE
     )?;
     let names: Vec<&str> = entries.iter().map(|entry| entry.0).collect();
@@ -223,20 +225,22 @@ fn summary(report: &mut Report, all: &[(String, bool, Vec<Took>)]) -> anyhow::Re
         median(waits.clone()),
         waits.iter().copied().fold(0.0, f64::max)
     )?;
-    for (word, kinks) in [("smooth phi", false), ("kinks", true)] {
+    for (word, kinks, name) in
+        [("smooth phi", false, OURS), ("smooth phi", false, AUTO), ("kinks", true, OURS)]
+    {
         let ratios: Vec<f64> = all
             .iter()
             .filter(|(_, has, _)| *has == kinks)
             .filter_map(|(_, _, row)| {
                 let others = row.iter().filter(|took| !VARIANTS.contains(&&*took.method));
                 let best = others.filter_map(|took| took.seconds[0]).fold(f64::INFINITY, f64::min);
-                Some(ours(row)?.seconds[0]? / best)
+                Some(row.iter().find(|took| took.method == name)?.seconds[0]? / best)
             })
             .collect();
         let within = |most: f64| ratios.iter().filter(|ratio| **ratio <= most).count();
         writeln!(
             text,
-            "- {word}: seconds over the best of the others at most 1.1 on {} and at most 0.5 on {} \
+            "- {word}: seconds of {name} over the best of the others at most 1.1 on {} and at most 0.5 on {} \
              of {}, median {:.2}",
             within(1.1),
             within(0.5),
@@ -250,6 +254,7 @@ fn summary(report: &mut Report, all: &[(String, bool, Vec<Took>)]) -> anyhow::Re
 
 fn main() -> anyhow::Result<()> {
     let (mut folder, mut out, mut parts) = (None, None, "kappa,problems".to_owned());
+    let mut only = String::new();
     let mut arguments = std::env::args().skip(1);
     while let Some(flag) = arguments.next() {
         let value = arguments.next().with_context(|| format!("{flag} needs a value"))?;
@@ -257,7 +262,8 @@ fn main() -> anyhow::Result<()> {
             "--returns" => folder = Some(PathBuf::from(value)),
             "--out" => out = Some(PathBuf::from(value)),
             "--parts" => parts = value,
-            _ => bail!("{flag}: expected --returns, --out or --parts"),
+            "--only" => only = value,
+            _ => bail!("{flag}: expected --returns, --out, --parts or --only"),
         }
     }
     let results = out.clone().unwrap_or_else(|| "experiments/results".into());
@@ -266,10 +272,10 @@ fn main() -> anyhow::Result<()> {
     for part in parts.split(',') {
         match part {
             "kappa" => kappas(&mut report, &pictures)?,
-            "problems" => problems(&mut report, folder.as_deref())?,
+            "problems" => problems(&mut report, folder.as_deref(), &only)?,
             _ => {
                 // A file of its own.
-                let own = steps::part(part)?;
+                let own = steps::part(part, &only)?;
                 write(&results, &format!("beyond-{part}"), &(HEAD.to_owned() + &own.0), &own.1)?;
             }
         }

@@ -184,7 +184,7 @@ impl Method for Multipliers {
 /// Moves theta to the minimum of a problem that it would solve, from duals and a penalty that may be
 /// known from a problem like it (none: 0), where P is `start`; leaves behind those at the end. As
 /// accurate as a model needs it.
-pub(super) fn minimise(
+pub(crate) fn minimise(
     oracle: &mut Oracle<'_>,
     start: f64,
     w: &mut [f64],

@@ -23,9 +23,9 @@
 //! P rose:    back to theta_ref, whose Jacobians are kept
 //! ```
 //!
-//! The first outer iterations may look at a part of the samples of each term (`growing`), and each
-//! may correct its model at `theta+` by fresh samples, with the linear model as control variate
-//! (`samples.rs`).
+//! A run begins at the solution of a part of the data where that pays (`start.rs`). The first outer
+//! iterations may look at a part of the samples of each term (`growing`), and each may correct its
+//! model at `theta+` by fresh samples, with the linear model as control variate (`samples.rs`).
 //!
 //! Asks of the problem: a smooth phi; or one with kinks that is a sum over coordinates, a g with
 //! parts and moderate d. f may be curved in any way: the reference points never rise, and become
@@ -50,6 +50,7 @@ mod kinks;
 mod newton;
 mod samples;
 mod snapshot;
+mod start;
 mod state;
 mod system;
 
@@ -110,12 +111,13 @@ impl Method for ProxLinear {
 
     /// The snapshot at the candidate, and whether it becomes the reference point.
     fn outer(&self, oracle: &mut Oracle<'_>, s: &mut State) {
-        s.take_snapshot(oracle, self.growing);
+        s.take_snapshot(oracle, self);
     }
 
     /// The model's minimiser, the next candidate.
     fn inner(&self, oracle: &mut Oracle<'_>, s: &mut State) {
-        s.minimise(oracle, self);
+        s.model(oracle, self);
+        s.correct(oracle, self);
     }
 
     /// A candidate at which P rises, or is no number, is left again.

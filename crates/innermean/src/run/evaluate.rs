@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::certificate::dual::Point;
+use crate::certificate::linearised;
 use crate::certificate::prover::{Evidence, Prover};
 use crate::certificate::stationarity::{Asked, Slope, Stationarity};
 use crate::certificate::{Certificate, Measure};
@@ -15,6 +16,7 @@ use crate::model::inner::Lost;
 use crate::model::problem::Objective;
 use crate::run::scale::Scale;
 
+mod by_model;
 mod certificate;
 mod digits;
 mod proven;
@@ -81,7 +83,9 @@ enum Way {
     Proof,
     /// Without one, for P may not be convex.
     Stationarity,
-    /// Not at all: phi has a kink and P may not be convex.
+    /// The same, where phi has a kink.
+    Linearised,
+    /// Not at all: the model that would tell is too large or not to be solved.
     NoMeasure,
     /// Not at all: no tolerance is set.
     Unasked,
@@ -127,6 +131,7 @@ impl<'p> Evaluator<'p> {
         let way = match (problem.inner.facts().is_convex(), problem.merit.has_kinks()) {
             (true, _) => Way::Proof,
             (false, false) => Way::Stationarity,
+            (false, true) if linearised::suits(problem) => Way::Linearised,
             (false, true) => Way::NoMeasure,
         };
         Self::by(problem, way)
@@ -253,6 +258,7 @@ impl<'p> Evaluator<'p> {
                         if magnitude > WORSE_THAN_ORIGIN * scale { 1.0 } else { LAST_DIGIT };
                     gained = Some(measure.max(least));
                 }
+                Way::Linearised => gained = self.gained_by_model(theta, objective, scale),
                 Way::NoMeasure | Way::Unasked => {}
             }
             // A point that is certain to be better than the origin takes its place.

@@ -4,13 +4,15 @@
 use std::ops::Range;
 
 use innermean::draws::Stream;
+use innermean::evaluate::{Evaluator, Known};
 use innermean::merit::Bernoulli;
 use innermean::methods::prox_linear::ProxLinear;
 use innermean::oracle::gradient_calls;
 use innermean::problems::bags::{Bags, Groups, Link};
 use innermean::{
-    Absolute, AnyMethod, BoxConstraint, Choice, Driver, ElasticNet, L1, Listed, Merit, Method,
-    Objective, Oracle, Problem, Regularizer, Ridge, Ridged, Simplex, Solution, Square, Stop,
+    Absolute, AnyMethod, BoxConstraint, Choice, Driver, ElasticNet, L1, Listed, Measure, Merit,
+    Method, Objective, Oracle, Problem, Regularizer, Ridge, Ridged, Simplex, Solution, Square,
+    Status, Stop,
 };
 
 use crate::support::toy::SoftplusUnits;
@@ -141,6 +143,48 @@ fn kinks_with_a_curved_f() {
         let least = grid.fold(f64::INFINITY, f64::min);
         let gap = solution.objective - least;
         assert!(gap <= 1e-9, "seed {seed}: {} and {least}", solution.objective);
+    }
+}
+
+/// Of such a problem stationarity is measured, by what the model would gain, and a run ends when it is
+/// small enough; away from the optimum it is not.
+#[test]
+fn kinks_with_a_curved_f_have_a_stationarity() {
+    let (all, mut labels, _) = groups((30, 10, 1), 1.0, 4);
+    let mut draws = Stream::new(4, 9);
+    for q in &mut labels {
+        *q += 0.2 * normal(&mut draws);
+    }
+    let inner = Bags::with_targets(all, Link::Logistic, labels).expect("targets");
+    let merit = Absolute::new(1.0).expect("a weight");
+    let problem =
+        Problem { inner, merit, regularizer: Ridge::from_weight(0.05).expect("a weight") };
+    let stop = Stop { tolerance: Some(1e-6), max_outer: Some(100), ..Stop::default() };
+    let driver = Driver { stop, ..Driver::default() };
+    for name in ["prox-linear", "auto"] {
+        let solution = if name == "auto" {
+            innermean::auto::solve(&driver, &problem, &[0.0], &mut (), 1)
+                .expect("it suits")
+                .solution
+        } else {
+            let method = AnyMethod::named(name, &Choice::seeded(1), &problem, &[0.0]);
+            method.expect("it suits").run(&driver, &problem, &[0.0], &mut ())
+        };
+        assert_eq!(solution.status, Status::Solved, "{name}");
+        assert_eq!(solution.certificate.measure, Measure::Stationarity, "{name}");
+        assert_eq!(solution.certificate.gap, None, "no gap is claimed");
+        let best = solution.theta[0];
+        let grid = (-1000..=1000).map(|k| problem.objective(&[best + f64::from(k) * 1e-4]));
+        let least = grid.fold(f64::INFINITY, f64::min);
+        assert!(solution.objective <= least + 1e-8, "{name}: {} and {least}", solution.objective);
+        for off in [1e-3, 1e-2, 0.1] {
+            let mut evaluator = Evaluator::new(&problem);
+            // Asked where the objective has stopped to fall.
+            let first = evaluator.evaluate(&[best + off], Known::default());
+            assert_eq!(first.certificate.relative, None);
+            let again = evaluator.evaluate(&[best + off], Known::default()).certificate;
+            assert!(again.relative.is_some_and(|left| left > 1e-4), "{off}: {again:?}");
+        }
     }
 }
 

@@ -20,6 +20,9 @@ const SUFFICIENT_DECREASE: f64 = 1e-4;
 /// A model of an f that is not affine whose steps have to be shortened, at the end of a logarithm,
 /// is left once looks at it have cost this part of the next snapshot.
 const PART_OF_SNAPSHOT: f64 = 0.25;
+/// A step that gained what its parabola says up to this part of it: the curvature has hardly changed,
+/// and the next is made with the same matrix.
+const AS_FORETOLD: f64 = 0.05;
 /// The shortest part of a step that is tried.
 const SHORTEST: f64 = 1e-9;
 
@@ -47,6 +50,7 @@ pub(super) fn minimise(
     let ridge = |x: &[f64]| 0.5 * rho * distance_squared(x, &here.theta);
     let (mut value, mut first, mut looks) = (here.objective, 0.0_f64, 0);
     let (mut at, mut try_x, mut next) = (u.clone(), x.clone(), merits.clone());
+    let mut kept: Option<System<'_>> = None;
     loop {
         if oracle.patience.ends() {
             return value - ridge(x);
@@ -57,7 +61,7 @@ pub(super) fn minimise(
         for ((slope, x), center) in gradient.iter_mut().zip(&*x).zip(&here.theta) {
             *slope += rho * (x - center);
         }
-        let system = System::new(oracle, here, &merits.hessians);
+        let system = kept.get_or_insert_with(|| System::new(oracle, here, &merits.hessians));
         let (step, slope) = if g.are_smooth() {
             g.add_gradient(x, &mut gradient);
             let diagonal: Vec<f64> = g.l2().map(|l2| l2 + rho).collect();
@@ -72,7 +76,7 @@ pub(super) fn minimise(
             let matrix = system.matrix(rho);
             let mut target = x.clone();
             let prox = |alpha: f64, v: &[f64], x: &mut [f64]| oracle.g().step(alpha, v, x);
-            program::solve(&matrix, &gradient, g, prox, &mut target);
+            program::solve(matrix, &gradient, g, prox, &mut target);
             let step: Vec<f64> = target.iter().zip(&*x).map(|(to, from)| to - from).collect();
             let slope = dot(&gradient, &step) + oracle.g().value(&target) - oracle.g().value(x);
             (step, slope)
@@ -104,6 +108,10 @@ pub(super) fn minimise(
             looks += 1;
             let there = next.loss + oracle.g().value(&try_x) + ridge(&try_x);
             if there <= value + SUFFICIENT_DECREASE * tau * slope + ROUNDING * size {
+                let off = (value + 0.5 * slope - there).abs();
+                if tau < 1.0 || off > AS_FORETOLD * -0.5 * slope {
+                    kept = None;
+                }
                 value = there;
                 break;
             }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::snapshot::Snapshot;
-use super::{ProxLinear, first_order, kinks, newton, samples};
+use super::{ProxLinear, first_order, kinks, newton, samples, start};
 use crate::linalg::vector::distance_squared;
 use crate::model::regularizer::Parts;
 use crate::oracle::Oracle;
@@ -59,20 +59,37 @@ impl State {
         &self.candidate
     }
 
-    /// At the candidate, which becomes the reference point unless P rose.
-    pub(super) fn take_snapshot(&mut self, oracle: &mut Oracle<'_>, growing: usize) {
-        let State { here, there, candidate, snapshots, start, .. } = self;
-        let most = samples::looked_at(oracle, growing, *snapshots);
-        let before = snapshots.checked_sub(1).map(|k| samples::looked_at(oracle, growing, k));
-        *snapshots += 1;
-        if before != Some(most) {
-            // Another P than before: nothing to compare with.
-            here.take(oracle, candidate, most);
-            if !here.objective.is_finite() && candidate != start {
-                candidate.copy_from_slice(start);
-                here.take(oracle, candidate, most);
+    /// At the candidate, which becomes the reference point unless P rose; the first at the solution
+    /// of a part of the data where that pays, unless samples grow in any case.
+    pub(super) fn take_snapshot(&mut self, oracle: &mut Oracle<'_>, method: &ProxLinear) {
+        if self.snapshots == 0 && method.growing == 0 {
+            if let Some(near) = start::on_parts(oracle, method, &self.start) {
+                self.candidate = near;
             }
-            return;
+        }
+        let growing = method.growing;
+        let most = samples::looked_at(oracle, growing, self.snapshots);
+        let before = self.snapshots.checked_sub(1);
+        let before = before.map(|k| samples::looked_at(oracle, growing, k));
+        self.snapshots += 1;
+        if before == Some(most) {
+            return self.compare(oracle, most);
+        }
+        // Another P than before: nothing to compare with.
+        let State { here, candidate, start, .. } = self;
+        here.take(oracle, candidate, most);
+        if !here.objective.is_finite() && candidate != start {
+            candidate.copy_from_slice(start);
+            here.take(oracle, candidate, most);
+        }
+    }
+
+    /// A snapshot at the candidate, from at most this many samples of each term if not from all:
+    /// the first, or one that is compared with the last.
+    pub(super) fn compare(&mut self, oracle: &mut Oracle<'_>, most: Option<usize>) {
+        let State { here, there, candidate, .. } = self;
+        if here.objective == f64::INFINITY {
+            return here.take(oracle, candidate, most);
         }
         let Some(there) = there else { return here.move_to(oracle, candidate) };
         there.take(oracle, candidate, most);
@@ -80,6 +97,19 @@ impl State {
             let there = self.there.as_mut().expect("it has just been taken");
             std::mem::swap(&mut self.here, there);
         }
+    }
+
+    /// Whether the last model had a minimiser.
+    pub(super) fn promises(&self) -> bool {
+        self.predicted.is_finite() && self.candidate.iter().all(|x| x.is_finite())
+    }
+
+    /// Whether the last model promised a fall of at most this part of P, or of nothing.
+    pub(super) fn promises_at_most(&self, part: f64) -> bool {
+        let State { here, predicted, .. } = self;
+        let g = here.objective - here.merits.loss;
+        let most = part * (here.merits.loss.abs() + g.abs());
+        (here.objective - predicted).partial_cmp(&most).is_none_or(|order| order.is_le())
     }
 
     /// Whether P has not risen from the reference point to the candidate. rho learns from it.
@@ -109,33 +139,49 @@ impl State {
     }
 
     /// The minimiser of the model and `(rho/2) |. - theta_ref|^2`.
-    pub(super) fn minimise(&mut self, oracle: &mut Oracle<'_>, method: &ProxLinear) {
+    pub(super) fn model(&mut self, oracle: &mut Oracle<'_>, method: &ProxLinear) {
+        let State { here, candidate, predicted, rho, around, .. } = self;
+        if here.objective.is_finite() {
+            *predicted = minimise(oracle, here, method, (*rho, around.as_mut()), candidate);
+        }
+    }
+
+    /// Corrects the model at its minimiser, and minimises it once more; where all samples are looked
+    /// at.
+    pub(super) fn correct(&mut self, oracle: &mut Oracle<'_>, method: &ProxLinear) {
         let State { here, candidate, predicted, rho, around, snapshots, .. } = self;
-        if !here.objective.is_finite() {
+        let is_part = samples::looked_at(oracle, method.growing, *snapshots - 1).is_some();
+        if !here.objective.is_finite() || is_part {
             return;
         }
-        let most = method.inner_iterations;
-        let g = Parts::with_constraints(oracle.g(), oracle.d());
-        let parts = g.as_ref().filter(|g| newton::has_system(oracle, g));
-        let mut solve = |oracle: &mut Oracle<'_>, model: &mut Snapshot, x: &mut Vec<f64>| match (
-            around.as_mut(),
-            parts,
-        ) {
-            (Some(around), _) => kinks::minimise(oracle, model, *rho, around, x),
-            (None, Some(g)) => newton::minimise(oracle, model, g, *rho, most, x),
-            (None, None) => first_order::minimise(oracle, model, *rho, most, x),
-        };
-        *predicted = solve(oracle, here, candidate);
-        let all = samples::looked_at(oracle, method.growing, *snapshots - 1).is_none();
-        for k in 0..if all { method.correction as u64 } else { 0 } {
+        for k in 0..method.correction as u64 {
             if !samples::can_correct(oracle, here) || oracle.patience.ends() {
                 break;
             }
             let draws = (method.seed, *snapshots * method.correction as u64 + k);
             let mut model = samples::corrected(oracle, here, candidate, draws);
             if model.objective.is_finite() {
-                *predicted = solve(oracle, &mut model, candidate);
+                let near = (*rho, around.as_mut());
+                *predicted = minimise(oracle, &mut model, method, near, candidate);
             }
         }
+    }
+}
+
+/// Moves `x` to the minimiser of a model and `(rho/2) |. - theta_ref|^2`, of a phi with kinks around
+/// duals; returns the model's value there.
+fn minimise(
+    oracle: &mut Oracle<'_>,
+    model: &mut Snapshot,
+    method: &ProxLinear,
+    (rho, around): (f64, Option<&mut kinks::Around>),
+    x: &mut Vec<f64>,
+) -> f64 {
+    let most = method.inner_iterations;
+    let g = Parts::with_constraints(oracle.g(), oracle.d());
+    match (around, g.as_ref().filter(|g| newton::has_system(oracle, g))) {
+        (Some(around), _) => kinks::minimise(oracle, model, rho, around, x),
+        (None, Some(g)) => newton::minimise(oracle, model, g, rho, most, x),
+        (None, None) => first_order::minimise(oracle, model, rho, most, x),
     }
 }

@@ -9,6 +9,7 @@
 //! intercept; or by conjugate gradients with the diagonal alone where both are large.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::gram;
@@ -31,11 +32,14 @@ const LEAST_WOODBURY: f64 = 1e-8;
 const LEFT_OF_RESIDUAL: f64 = 1e-10;
 const MOST_PRODUCTS: usize = 500;
 
-/// `A' C A`
+/// `A' C A`, with what has been made of it and one D
 pub(super) struct System<'s> {
     rows: Cow<'s, Collapsed>,
     /// C, a number for each row
     weights: Vec<f64>,
+    matrix: OnceLock<Vec<f64>>,
+    factor: OnceLock<Cholesky>,
+    woodbury: OnceLock<Woodbury>,
 }
 
 impl<'s> System<'s> {
@@ -45,7 +49,7 @@ impl<'s> System<'s> {
         if Curvature::of(oracle.problem()) != Curvature::Tied {
             // Rounding may leave less than nothing.
             let weights = hessians.iter().map(|c| share * c.max(0.0)).collect();
-            return System { rows: Cow::Borrowed(&here.rows), weights };
+            return System::of(Cow::Borrowed(&here.rows), weights);
         }
         // phi_i'' = L L': the rows of L' A_i have no weights.
         let (d, ell) = (oracle.d(), oracle.ell());
@@ -61,25 +65,32 @@ impl<'s> System<'s> {
         }
         let m = here.f_bar.len();
         let rows = Collapsed::from_rows(d, rows, vec![0.0; m]);
-        System { rows: Cow::Owned(rows), weights: vec![share; m] }
+        System::of(Cow::Owned(rows), vec![share; m])
+    }
+
+    fn of(rows: Cow<'s, Collapsed>, weights: Vec<f64>) -> Self {
+        let (matrix, factor, woodbury) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        System { rows, weights, matrix, factor, woodbury }
     }
 
     /// `A' C A + rho`, with a little more where it lacks rank.
-    pub(super) fn matrix(&self, rho: f64) -> Vec<f64> {
-        let d = self.rows.d();
-        let mut matrix = gram::weighted(&self.rows, &|r| self.weights[r]);
-        matrix.iter_mut().step_by(d + 1).for_each(|entry| *entry += rho);
-        gram::add_ridge(RIDGE, 1.0, d, &mut matrix);
-        matrix
+    pub(super) fn matrix(&self, rho: f64) -> &[f64] {
+        self.matrix.get_or_init(|| {
+            let d = self.rows.d();
+            let mut matrix = gram::weighted(&self.rows, &|r| self.weights[r]);
+            matrix.iter_mut().step_by(d + 1).for_each(|entry| *entry += rho);
+            gram::add_ridge(RIDGE, 1.0, d, &mut matrix);
+            matrix
+        })
     }
 
-    /// `x <- (A' C A + D)^-1 x`
+    /// `x <- (A' C A + D)^-1 x`, for the same D each time
     pub(super) fn solve(&self, diagonal: &[f64], patience: &Patience<'_>, x: &mut [f64]) {
         let (m, d) = (self.weights.len(), diagonal.len());
         if d <= FEW_COORDINATES || d <= m && d <= MOST_IN_FACTOR {
-            self.factor(diagonal).solve(x);
+            self.factor.get_or_init(|| self.factored(diagonal)).solve(x);
         } else if m <= MOST_IN_FACTOR {
-            let woodbury = Woodbury::new(self, diagonal);
+            let woodbury = self.woodbury.get_or_init(|| Woodbury::new(self, diagonal));
             self.iterate(diagonal, |r| woodbury.solve(self, r), patience, x);
         } else {
             let mut whole = gram::weighted_diagonal(&self.rows, &|r| self.weights[r]);
@@ -92,7 +103,7 @@ impl<'s> System<'s> {
         }
     }
 
-    fn factor(&self, diagonal: &[f64]) -> Cholesky {
+    fn factored(&self, diagonal: &[f64]) -> Cholesky {
         let d = diagonal.len();
         let mut matrix = gram::weighted(&self.rows, &|r| self.weights[r]);
         matrix.iter_mut().step_by(d + 1).zip(diagonal).for_each(|(entry, more)| *entry += more);
@@ -238,7 +249,7 @@ mod tests {
             let b: Vec<f64> = (0..d).map(|_| number()).collect();
             let weights: Vec<f64> = (0..m).map(|r| (r % 4) as f64).collect();
             let rows = Collapsed::from_rows(d, rows, vec![0.0; m]);
-            let system = System { rows: Cow::Borrowed(&rows), weights };
+            let system = System::of(Cow::Borrowed(&rows), weights);
             let mut diagonal = vec![0.1; d];
             diagonal[d - free..].fill(0.0);
             let patience = Patience::default();
@@ -252,7 +263,7 @@ mod tests {
             system.solve(&diagonal, &patience, &mut x);
             check("chosen", &x);
             x.copy_from_slice(&b);
-            system.factor(&diagonal).solve(&mut x);
+            system.factored(&diagonal).solve(&mut x);
             check("Cholesky", &x);
             x.copy_from_slice(&b);
             let woodbury = Woodbury::new(&system, &diagonal);

@@ -73,13 +73,15 @@ impl Evaluator<'_> {
                 reason: Some(Reason::NotYet),
                 ..Certificate::NONE
             },
-            Way::Stationarity => Certificate {
+            Way::NoMeasure => Certificate { reason, ..Certificate::NONE },
+            // Not asked yet.
+            Way::Linearised if gained.is_none() => Certificate { reason, ..Certificate::NONE },
+            Way::Stationarity | Way::Linearised => Certificate {
                 measure: Measure::Stationarity,
                 relative: gained,
                 reason,
                 ..Certificate::NONE
             },
-            Way::NoMeasure => Certificate { reason, ..Certificate::NONE },
             Way::Unasked => Certificate::NONE,
         }
     }
