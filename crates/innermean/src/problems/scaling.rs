@@ -14,6 +14,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::linalg::blocks::Blocks;
 use crate::linalg::precise::Double;
 use crate::linalg::scalar::power_of_two_near;
 use crate::model::problem::Objective;
@@ -39,6 +40,56 @@ const SIMILAR_SCALES: f64 = 10.0;
 const CENTRED_DEVIATIONS: f64 = 3.0;
 /// A column of numbers smaller than this, or larger than its inverse, is beyond help.
 const SMALLEST_SCALE: f64 = 1e-100;
+
+/// How the numbers of columns are spread.
+struct Spread {
+    /// Of a constant column, its number.
+    mean: Vec<f64>,
+    variance: Vec<f64>,
+    is_constant: Vec<bool>,
+}
+
+impl Spread {
+    /// Of the first d columns of rows of `width` numbers, in one pass: about their mean or, where
+    /// none is to be taken off, about 0. Sums are those of differences from the first row, which
+    /// lose fewer digits.
+    fn of(rows: &RowData, d: usize, width: usize, centred: bool) -> Self {
+        let n = rows.len() / width;
+        let first = rows.with(width, 0..1, |row| row[..d].to_vec());
+        let about = if centred { first.clone() } else { vec![0.0; d] };
+        // Differences from there, their squares, and how many numbers are not the first.
+        let mut sums = vec![0.0; 3 * d];
+        Blocks::with_least(n, 3 * width, 3 * d).add(
+            1.0 / n as f64,
+            &mut sums,
+            #[inline(always)]
+            |range, sums| {
+                let (lines, rest) = sums.split_at_mut(d);
+                let (squares, others) = rest.split_at_mut(d);
+                rows.visit(width, range, |_, rows| {
+                    for row in rows.chunks_exact(width) {
+                        let columns = row[..d].iter().zip(&first).zip(&about);
+                        let sums = lines.iter_mut().zip(&mut *squares).zip(&mut *others);
+                        for (((x, first), about), ((line, square), other)) in columns.zip(sums) {
+                            let off = x - about;
+                            *line += off;
+                            *square += off * off;
+                            *other += if x == first { 0.0 } else { 1.0 };
+                        }
+                    }
+                });
+            },
+        );
+        let (lines, rest) = sums.split_at(d);
+        let (squares, others) = rest.split_at(d);
+        let shift = |l: usize| if centred { lines[l] } else { 0.0 };
+        Spread {
+            mean: (0..d).map(|l| about[l] + shift(l)).collect(),
+            variance: (0..d).map(|l| (squares[l] - shift(l).powi(2)).max(0.0)).collect(),
+            is_constant: others.iter().map(|others| *others == 0.0).collect(),
+        }
+    }
+}
 
 impl Scaling {
     /// Scales rows of d features in place, if they need it: shared ones are copied only then, and
@@ -66,28 +117,13 @@ impl Scaling {
 
     /// The units that rows of d features need, if they need others than their own.
     fn needed(rows: &RowData, d: usize, width: usize, intercept: bool) -> Self {
-        let n = (rows.len() / width) as f64;
-        let mut centers = vec![0.0; d];
-        let each = |visit: &mut dyn FnMut(usize, f64)| {
-            rows.each_row(width, |_, row| {
-                row[..d].iter().enumerate().for_each(|(l, x)| visit(l, *x));
-            });
-        };
-        let first = rows.with(width, 0..1, <[f64]>::to_vec);
-        let mut is_constant = vec![true; d];
-        if intercept {
-            each(&mut |l, x| centers[l] += x / n);
-        }
-        let mut squares = vec![0.0; d];
-        each(&mut |l, x| {
-            squares[l] += (x - centers[l]).powi(2) / n;
-            is_constant[l] &= x == first[l];
-        });
-        let mut sizes: Vec<f64> = squares.iter().map(|square| square.sqrt()).collect();
+        let Spread { mean: mut centers, variance, is_constant } =
+            Spread::of(rows, d, width, intercept);
+        let mut sizes: Vec<f64> = variance.into_iter().map(f64::sqrt).collect();
         for (l, (size, center)) in sizes.iter_mut().zip(&mut centers).enumerate() {
             if is_constant[l] && intercept {
                 // Only an intercept can take the place of a constant column.
-                (*size, *center) = (1.0, first[l]);
+                *size = 1.0;
                 continue;
             }
             if !(SMALLEST_SCALE..1.0 / SMALLEST_SCALE).contains(size) {
@@ -98,21 +134,29 @@ impl Scaling {
             *size = power_of_two_near(*size);
             *center = (*center / *size).round() * *size;
         }
+        let (least, most) = sizes
+            .iter()
+            .fold((f64::INFINITY, 0.0_f64), |(a, b), size| (a.min(*size), b.max(*size)));
+        let are_far = |centers: &[f64]| {
+            let mut each = centers.iter().zip(&sizes);
+            each.any(|(center, size)| center.abs() > CENTRED_DEVIATIONS * size)
+        };
+        let is_similar = most <= SIMILAR_SCALES * least;
+        if is_similar && !are_far(&centers) {
+            return Scaling::default();
+        }
         let mut are_exact = vec![true; d];
-        each(&mut |l, x| are_exact[l] &= is_constant[l] || is_exact(x, centers[l]));
+        rows.each_row(width, |_, row| {
+            for (l, x) in row[..d].iter().enumerate() {
+                are_exact[l] &= is_constant[l] || is_exact(*x, centers[l]);
+            }
+        });
         for (center, is_exact) in centers.iter_mut().zip(are_exact) {
             if !is_exact {
                 *center = 0.0;
             }
         }
-        let (least, most) = sizes
-            .iter()
-            .fold((f64::INFINITY, 0.0_f64), |(a, b), size| (a.min(*size), b.max(*size)));
-        let far = centers
-            .iter()
-            .zip(&sizes)
-            .any(|(center, size)| center.abs() > CENTRED_DEVIATIONS * size);
-        if most <= SIMILAR_SCALES * least && !far {
+        if is_similar && !are_far(&centers) {
             return Scaling::default();
         }
         if !intercept {
