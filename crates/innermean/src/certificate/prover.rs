@@ -323,11 +323,11 @@ impl<'p> Prover<'p> {
         if !self.is_small {
             return (best, dear(FEW_PRODUCTS));
         }
-        // While the objective falls and rounding is a small part of a gap, more digits are of no
-        // use.
-        let rounding =
-            if by_step.gap < f64::INFINITY { by_step.gap - by_step.excess } else { target };
-        let lacks_digits = rounding >= target || evidence.progress <= MOST_PROGRESS * target;
+        // While the objective falls and rounding is a small part of a small gap, more digits are of
+        // no use.
+        let lacks_digits = by_step.gap > MOST_GAP * evidence.scale
+            || by_step.gap - by_step.excess >= target
+            || evidence.progress <= MOST_PROGRESS * target;
         let precisely = lacks_digits && dear(FEW_PRECISE_PRODUCTS);
         if best.gap > evidence.bearable_gap() && precisely {
             let precise = self.precisely(evidence);

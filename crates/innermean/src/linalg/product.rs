@@ -25,21 +25,22 @@ pub fn product(rows: &[f64], d: usize, b: &[f64], k: usize, out: &mut [f64]) {
         d,
         b,
         k,
-        out,
+        (out, &mut []),
         #[inline(always)]
-        |_, _| {},
+        |_, _, _| 0.0,
     );
 }
 
-/// [`product`] with a look at every number of the rows while it is near: `look(r, part)` is called
-/// for all parts of every row.
+/// [`product`] with a look at every number of the rows while it is near: `sums[r]`, if there are
+/// any, is what `look(r, first, part)` returns for all parts of row r, the numbers from `first` on,
+/// added up.
 pub(crate) fn product_and_look(
     rows: &[f64],
     d: usize,
     b: &[f64],
     k: usize,
-    out: &mut [f64],
-    look: impl Fn(usize, &[f64]) + Sync,
+    (out, sums): (&mut [f64], &mut [f64]),
+    look: impl Fn(usize, usize, &[f64]) -> f64 + Sync,
 ) {
     let n = out.len() / k.max(1);
     assert!(
@@ -50,20 +51,20 @@ pub(crate) fn product_and_look(
     for (l, row) in b.chunks_exact(k.max(1)).enumerate() {
         panels.set(l, row);
     }
-    Blocks::new(n, d).fill(
-        k,
-        out,
+    Blocks::new(n, d).fill_both(
+        [k, usize::from(!sums.is_empty())],
+        (out, sums),
         #[inline(always)]
-        |range, out| {
+        |range, out, sums| {
             let first = range.start;
             block(
                 &rows[first * d..range.end * d],
                 d,
                 &panels,
                 k,
-                out,
+                (out, sums),
                 #[inline(always)]
-                |r, part| look(first + r, part),
+                |r, column, part| look(first + r, column, part),
             );
         },
     );
@@ -76,10 +77,11 @@ fn block(
     d: usize,
     panels: &Panels,
     k: usize,
-    out: &mut [f64],
-    look: impl Fn(usize, &[f64]),
+    (out, sums): (&mut [f64], &mut [f64]),
+    look: impl Fn(usize, usize, &[f64]) -> f64,
 ) {
     out.fill(0.0);
+    sums.fill(0.0);
     let n = out.len() / k.max(1);
     let whole = n - n % HEIGHT;
     let mut last = [0.0; HEIGHT * DEPTH];
@@ -99,7 +101,9 @@ fn block(
                 }
             }
             for i in r..n.min(r + HEIGHT) {
-                look(i, &rows[i * d + stretch..i * d + d.min(stretch + ROWS_PER_STRETCH)]);
+                let part = &rows[i * d + stretch..i * d + d.min(stretch + ROWS_PER_STRETCH)];
+                let found = look(i, stretch, part);
+                sums.get_mut(i).into_iter().for_each(|sum| *sum += found);
             }
         }
     }

@@ -15,8 +15,7 @@
 
 use std::sync::OnceLock;
 
-use crate::linalg::blocks::Blocks;
-use crate::linalg::vector::{axpy, dot, prefetch, row_dots, sum, update_with};
+use crate::linalg::vector::{axpy, dot, prefetch, row_dots, sum, update, update_with};
 use crate::model::collapse::{Collapsed, by_averages};
 use crate::model::inner::{Bounds, Facts, Fused, Inner, Lost, Passes, Rows, TransitionRow};
 use crate::model::setting::InvalidSetting;
@@ -62,11 +61,12 @@ impl Bellman {
         discount: f64,
     ) -> Result<Self, InvalidSetting> {
         let states = Self::check(d, &features, &transitions, &rewards, discount)?;
-        let Survey { expected, suspect } = survey(d, &features, &transitions);
+        let Survey { expected, rewards: expected_rewards, suspect } =
+            survey(d, &features, &transitions, &rewards);
         if let Some(row) = suspect {
             check_row(states, &transitions, row)?;
         }
-        let averages = averages(d, &features, expected, &transitions, &rewards, discount);
+        let averages = averages(d, &features, expected, expected_rewards, discount);
         // An average with a reward that is not finite is not finite either, not even where its
         // probability is zero.
         if !averages.offsets().iter().all(|b| b.is_finite()) {
@@ -218,29 +218,12 @@ fn averages(
     d: usize,
     features: &[f64],
     expected: Vec<f64>,
-    transitions: &[f64],
-    rewards: &[f64],
+    rewards: Vec<f64>,
     discount: f64,
 ) -> Collapsed {
-    let states = features.len() / d;
-    let mut rows = expected;
+    let (mut rows, mut offsets) = (expected, rewards);
     update_with(&mut rows, features, |expected, psi| psi - discount * expected);
-    let mut offsets = vec![0.0; states];
-    if rewards.len() == states {
-        offsets.iter_mut().zip(rewards).for_each(|(offset, reward)| *offset = -reward);
-    } else {
-        Blocks::new(states, 2 * states).fill(
-            1,
-            &mut offsets,
-            #[inline(always)]
-            |range, offsets| {
-                for (i, offset) in range.zip(offsets) {
-                    let own = i * states..(i + 1) * states;
-                    *offset = -dot(&transitions[own.clone()], &rewards[own]);
-                }
-            },
-        );
-    }
+    update(&mut offsets, |reward| -reward);
     Collapsed::from_rows(d, rows, offsets)
 }
 

@@ -14,7 +14,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::linalg::blocks::Blocks;
+use self::spread::Spread;
 use crate::linalg::precise::Double;
 use crate::linalg::scalar::power_of_two_near;
 use crate::model::problem::Objective;
@@ -22,6 +22,8 @@ use crate::model::regularizer::{Regularizer, Separable};
 use crate::model::row_data::RowData;
 use crate::model::setting::InvalidSetting;
 use crate::run::Solution;
+
+mod spread;
 
 /// The units of z, one size and one center for each feature; none of either if theta is taken as it
 /// is.
@@ -40,56 +42,6 @@ const SIMILAR_SCALES: f64 = 10.0;
 const CENTRED_DEVIATIONS: f64 = 3.0;
 /// A column of numbers smaller than this, or larger than its inverse, is beyond help.
 const SMALLEST_SCALE: f64 = 1e-100;
-
-/// How the numbers of columns are spread.
-struct Spread {
-    /// Of a constant column, its number.
-    mean: Vec<f64>,
-    variance: Vec<f64>,
-    is_constant: Vec<bool>,
-}
-
-impl Spread {
-    /// Of the first d columns of rows of `width` numbers, in one pass: about their mean or, where
-    /// none is to be taken off, about 0. Sums are those of differences from the first row, which
-    /// lose fewer digits.
-    fn of(rows: &RowData, d: usize, width: usize, centred: bool) -> Self {
-        let n = rows.len() / width;
-        let first = rows.with(width, 0..1, |row| row[..d].to_vec());
-        let about = if centred { first.clone() } else { vec![0.0; d] };
-        // Differences from there, their squares, and how many numbers are not the first.
-        let mut sums = vec![0.0; 3 * d];
-        Blocks::with_least(n, 3 * width, 3 * d).add(
-            1.0 / n as f64,
-            &mut sums,
-            #[inline(always)]
-            |range, sums| {
-                let (lines, rest) = sums.split_at_mut(d);
-                let (squares, others) = rest.split_at_mut(d);
-                rows.visit(width, range, |_, rows| {
-                    for row in rows.chunks_exact(width) {
-                        let columns = row[..d].iter().zip(&first).zip(&about);
-                        let sums = lines.iter_mut().zip(&mut *squares).zip(&mut *others);
-                        for (((x, first), about), ((line, square), other)) in columns.zip(sums) {
-                            let off = x - about;
-                            *line += off;
-                            *square += off * off;
-                            *other += if x == first { 0.0 } else { 1.0 };
-                        }
-                    }
-                });
-            },
-        );
-        let (lines, rest) = sums.split_at(d);
-        let (squares, others) = rest.split_at(d);
-        let shift = |l: usize| if centred { lines[l] } else { 0.0 };
-        Spread {
-            mean: (0..d).map(|l| about[l] + shift(l)).collect(),
-            variance: (0..d).map(|l| (squares[l] - shift(l).powi(2)).max(0.0)).collect(),
-            is_constant: others.iter().map(|others| *others == 0.0).collect(),
-        }
-    }
-}
 
 impl Scaling {
     /// Scales rows of d features in place, if they need it: shared ones are copied only then, and

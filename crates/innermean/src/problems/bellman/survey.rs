@@ -1,16 +1,18 @@
-//! Passes over P: one for the averages, the sums of its rows and whether all of it are
-//! probabilities, and one, if it is asked for, for how far single pairs reach.
+//! Passes over P: one for the averages, the rewards among them, the sums of its rows and whether all
+//! of it are probabilities, and one, if it is asked for, for how far single pairs reach.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::linalg::blocks::Blocks;
 use crate::linalg::product::product_and_look;
-use crate::linalg::vector::{LANES, norm_squared};
+use crate::linalg::vector::{LANES, dot, norm_squared};
 
 /// What a pass over P finds.
 pub(super) struct Survey {
     /// `sum_j P_ij Psi_j`, S rows of d
     pub(super) expected: Vec<f64>,
+    /// `sum_j P_ij r_ij`
+    pub(super) rewards: Vec<f64>,
     /// The first row that is no distribution.
     pub(super) suspect: Option<usize>,
 }
@@ -19,8 +21,9 @@ pub(super) struct Survey {
 /// decimals.
 pub(super) const ROW_SUM: f64 = 1e-9;
 
-/// `P (Psi, 1)`: the last column is that of the sums.
-pub(super) fn survey(d: usize, features: &[f64], transitions: &[f64]) -> Survey {
+/// `P (Psi, 1)`: the last column is that of the sums. Rewards are S rows of S, or one for each
+/// state.
+pub(super) fn survey(d: usize, features: &[f64], transitions: &[f64], rewards: &[f64]) -> Survey {
     let states = features.len() / d;
     let mut with_ones = Vec::with_capacity(states * (d + 1));
     for psi in features.chunks_exact(d) {
@@ -29,17 +32,20 @@ pub(super) fn survey(d: usize, features: &[f64], transitions: &[f64]) -> Survey 
     }
     let mut found = vec![0.0; states * (d + 1)];
     let negative = AtomicUsize::new(usize::MAX);
+    let of_states = rewards.len() == states;
+    let mut expected_rewards = if of_states { rewards.to_vec() } else { vec![0.0; states] };
     product_and_look(
         transitions,
         states,
         &with_ones,
         d + 1,
-        &mut found,
+        (&mut found, if of_states { &mut [] } else { &mut expected_rewards }),
         #[inline(always)]
-        |i, part| {
+        |i, first, part| {
             if extreme(part, |least, p| if p < least { p } else { least }) < 0.0 {
                 negative.fetch_min(i, Ordering::Relaxed);
             }
+            if of_states { 0.0 } else { dot(part, &rewards[i * states + first..]) }
         },
     );
     let mut expected = Vec::with_capacity(states * d);
@@ -52,7 +58,7 @@ pub(super) fn survey(d: usize, features: &[f64], transitions: &[f64]) -> Survey 
             suspect = Some(i);
         }
     }
-    Survey { expected, suspect }
+    Survey { expected, rewards: expected_rewards, suspect }
 }
 
 /// `max_ij |Psi_i| + discount S P_ij |Psi_j|`
