@@ -8,6 +8,7 @@ pub(crate) mod elimination;
 pub(crate) mod exponential;
 pub mod gram;
 pub(crate) mod interior;
+pub(crate) mod long;
 pub(crate) mod precise;
 pub mod product;
 pub(crate) mod scalar;

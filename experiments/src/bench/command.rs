@@ -1,5 +1,5 @@
-//! A whole command, from the file to the printed answer, against starting the program, reading the
-//! file's numbers and solving alone.
+//! Whole commands, from the file to the printed answer: against starting the program, reading the
+//! file's numbers and solving alone, and against another program that reads the same file.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use innermean_data::write_npy;
+use innermean_data::{generate_factor_model, write_npy};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -51,7 +51,6 @@ pub fn linear(folder: &Path, rows: usize, features: usize, rounds: usize) -> Res
     drop(values);
     let (mut whole, mut solving) = (Vec::new(), Vec::new());
     let (mut starting, mut reading) = (Vec::new(), Vec::new());
-    let program = || Command::new("target/release/innermean");
     for _ in 0..rounds.max(1) {
         let begun = Instant::now();
         let bytes = fs::read(&file)?;
@@ -61,26 +60,136 @@ pub fn linear(folder: &Path, rows: usize, features: usize, rounds: usize) -> Res
             .collect();
         std::hint::black_box(numbers);
         reading.push(begun.elapsed().as_secs_f64());
-        let begun = Instant::now();
-        program().arg("--version").output().context("target/release/innermean does not start")?;
-        starting.push(begun.elapsed().as_secs_f64());
-        let begun = Instant::now();
-        let done = program()
-            .arg("linear")
-            .arg(&file)
-            .args(["--target", "1", "--l2", "1e-3", "--json"])
-            .output()
-            .context("target/release/innermean does not start")?;
-        whole.push(begun.elapsed().as_secs_f64());
-        let said = String::from_utf8_lossy(&done.stderr);
-        ensure!(done.status.success(), "innermean linear: {}", said.trim());
-        let answer: Value = serde_json::from_slice(&done.stdout)?;
+        starting.push(timed(&["--version"])?.0);
+        let (seconds, answer) =
+            run(&["linear", text(&file)?, "--target", "1", "--l2", "1e-3", "--json"])?;
+        whole.push(seconds);
         solving.push(answer["seconds"].as_f64().context("the answer has no seconds")?);
     }
     let megabytes = fs::metadata(&file)?.len() as f64 / 1e6;
     fs::remove_file(&file)?;
     let [whole, starting, reading, solving] = [whole, starting, reading, solving].map(median);
     Ok(Measured { rows, features, megabytes, whole, starting, reading, solving })
+}
+
+/// A command of ours: its seconds from the start of the process to its end, and the JSON that it
+/// prints.
+fn run(arguments: &[&str]) -> Result<(f64, Value)> {
+    let (seconds, printed) = timed(arguments)?;
+    Ok((seconds, serde_json::from_slice(&printed)?))
+}
+
+/// The same with whatever it prints.
+fn timed(arguments: &[&str]) -> Result<(f64, Vec<u8>)> {
+    let begun = Instant::now();
+    let done = Command::new("target/release/innermean")
+        .args(arguments)
+        .output()
+        .context("target/release/innermean does not start")?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let said = String::from_utf8_lossy(&done.stderr);
+    ensure!(done.status.success(), "innermean {}: {}", arguments[0], said.trim());
+    Ok((seconds, done.stdout))
+}
+
+fn text(file: &Path) -> Result<&str> {
+    file.to_str().with_context(|| format!("{} is no text", file.display()))
+}
+
+/// An interpreter with skfolio, which `experiments/desk/run` installs.
+const SKFOLIO: &str = "target/desk-env/bin/python";
+
+/// Whole runs on the same table, in seconds.
+#[derive(Debug, Clone, Serialize)]
+pub struct Against {
+    days: usize,
+    assets: usize,
+    /// The process, from its start to its end.
+    whole: f64,
+    /// skfolio from the file to the weights, without its start and imports; none where it is not
+    /// installed.
+    other: Option<f64>,
+    /// How much larger the variance of its portfolio is than that of ours, relative.
+    apart: Option<f64>,
+}
+
+/// `innermean portfolio` on a table of returns, for the least variance of a long-only portfolio.
+///
+/// # Errors
+/// If a program fails.
+pub fn portfolio(folder: &Path, days: usize, assets: usize, rounds: usize) -> Result<Against> {
+    fs::create_dir_all(folder)?;
+    let file = folder.join("returns.csv");
+    let market = generate_factor_model(days, assets, 1);
+    let names: Vec<String> = (1..=assets).map(|asset| format!("asset {asset}")).collect();
+    let mut table = names.join(",");
+    for row in market.values.chunks_exact(assets) {
+        let cells: Vec<String> = row.iter().map(|x| (0.01 * x).to_string()).collect();
+        table.push('\n');
+        table += &cells.join(",");
+    }
+    fs::write(&file, table + "\n")?;
+    let (mut whole, mut weights) = (Vec::new(), Vec::new());
+    for _ in 0..rounds.max(1) {
+        let asked = ["--constraint", "long-only", "--objective", "min-risk", "--json"];
+        let (seconds, answer) = run(&[&["portfolio", text(&file)?], &asked[..]].concat())?;
+        whole.push(seconds);
+        weights = serde_json::from_value(answer["theta"].clone())?;
+    }
+    let mut measured = Against { days, assets, whole: median(whole), other: None, apart: None };
+    if Path::new(SKFOLIO).exists() {
+        let done = Command::new(SKFOLIO)
+            .args(["experiments/bench/peers/whole_portfolio.py", text(&file)?])
+            .arg(rounds.to_string())
+            .output()?;
+        let said = String::from_utf8_lossy(&done.stderr);
+        ensure!(done.status.success(), "skfolio: {}", said.trim());
+        let answer: Value = serde_json::from_slice(&done.stdout)?;
+        let others: Vec<f64> = serde_json::from_value(answer["weights"].clone())?;
+        let of = |weights: &[f64]| variance(&market.values, weights);
+        measured.other = answer["seconds"].as_f64();
+        measured.apart = Some(of(&others) / of(&weights) - 1.0);
+    }
+    fs::remove_file(&file)?;
+    Ok(measured)
+}
+
+/// Of the returns of a portfolio.
+fn variance(rows: &[f64], weights: &[f64]) -> f64 {
+    let returns: Vec<f64> = rows.chunks_exact(weights.len()).map(|row| dot(row, weights)).collect();
+    let n = returns.len() as f64;
+    let mean = returns.iter().sum::<f64>() / n;
+    returns.iter().map(|r| (r - mean) * (r - mean)).sum::<f64>() / n
+}
+
+impl Against {
+    /// The time of ours as part of that of the other.
+    pub fn claim(&self) -> Claim {
+        let ratio = self.other.map(|other| self.whole / other);
+        let claim =
+            Claim::at_most("portfolio from a file", "whole command / skfolio", ratio, Some(1.0));
+        Claim {
+            ours: seconds(self.whole),
+            other: self.other.map_or_else(String::new, seconds),
+            note: match self.apart {
+                Some(apart) => format!("its variance is {apart:.0e} larger; imports not counted"),
+                None => "experiments/desk/run installs skfolio".to_owned(),
+            },
+            ..claim
+        }
+    }
+
+    /// For people.
+    pub fn table(&self) -> String {
+        let other = self.other.map_or_else(|| "not installed".to_owned(), seconds);
+        let heads = ["innermean portfolio", "skfolio, without imports"];
+        format!(
+            "{} days of {} assets\n\n{}",
+            self.days,
+            self.assets,
+            markdown(&heads, &[vec![seconds(self.whole), other]])
+        )
+    }
 }
 
 impl Measured {

@@ -273,7 +273,17 @@ fn whole_command(bench: &mut Bench) -> Result<()> {
         eprintln!("whole command linear: {rows} x 100");
         let measured = command::linear(&bench.data, rows, 100, bench.effort.rounds)?;
         bench.claims.push(measured.claim().sized(size));
-        bench.detail(&format!("linear from a file, {}", size.name()), measured.table(), &measured)
+        bench.detail(
+            &format!("linear from a file, {}", size.name()),
+            measured.table(),
+            &measured,
+        )?;
+        let (days, assets) = size.of([(750, 25), (2500, 100), (5000, 300)]);
+        eprintln!("whole command portfolio: {days} x {assets}");
+        let measured = command::portfolio(&bench.data, days, assets, bench.effort.rounds)?;
+        bench.claims.push(measured.claim().sized(size));
+        let name = format!("portfolio from a file, {}", size.name());
+        bench.detail(&name, measured.table(), &measured)
     })
 }
 

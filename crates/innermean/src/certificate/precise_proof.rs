@@ -93,12 +93,8 @@ pub(super) fn gap(
             return None;
         }
         let v = slopes(&moved, tau);
-        let whole = rows.gram(&weights);
-        let Some(delta) =
-            newton_step(&whole, g, theta, &v, &mut tau, (&mut held, evidence.bearable()))
-        else {
-            break;
-        };
+        let Some(held) = hold(g, theta, &v, (&mut held, evidence.bearable())) else { break };
+        let delta = newton_step(&rows.gram(&weights), g, theta.len(), held, &mut tau);
         let along = rows.linear(&delta);
         let change: Vec<Double> = along
             .iter()
@@ -163,17 +159,21 @@ pub(super) fn gap_of_logarithms(ground: &Ground<'_>, point: Point<'_>) -> (Bound
     (Bound::new(if second < 0.0 { 0.0 } else { second }, lost, lost, None), objective)
 }
 
-/// `delta = H^-1 s`, for `F''` as `whole`; the multiplier of a budget moves along.
-fn newton_step(
-    whole: &[Double],
+/// The coordinates that a step moves, and how far their slopes are from where they should be.
+struct Held {
+    coordinates: Vec<usize>,
+    off: Vec<Double>,
+}
+
+/// Coordinates that add more to the gap than is bearable, now or before; none if there are none to
+/// move.
+fn hold(
     g: &Parts,
     theta: &[f64],
     v: &[Double],
-    tau: &mut Double,
     (held, bearable): (&mut [bool], f64),
-) -> Option<Vec<Double>> {
-    let d = theta.len();
-    let (mut free, mut s) = (Vec::new(), Vec::new());
+) -> Option<Held> {
+    let (mut coordinates, mut off) = (Vec::new(), Vec::new());
     for (l, part) in g.parts.iter().enumerate() {
         held[l] |= bracket::cost(part, theta[l], v[l].hi) > bearable;
         if !held[l] {
@@ -184,17 +184,20 @@ fn newton_step(
         let beyond = v[l].hi < least || v[l].hi > most;
         if free_to_move {
             let kink = if part.l1 > 0.0 { part.l1 * theta[l].signum() } else { 0.0 };
-            free.push(l);
-            s.push(v[l] + Double::from(kink) + Double::product(part.l2, theta[l]));
+            coordinates.push(l);
+            off.push(v[l] + Double::from(kink) + Double::product(part.l2, theta[l]));
         } else if beyond {
-            free.push(l);
-            s.push(v[l] - Double::from(if v[l].hi < least { least } else { most }));
+            coordinates.push(l);
+            off.push(v[l] - Double::from(if v[l].hi < least { least } else { most }));
         }
     }
+    (!coordinates.is_empty()).then_some(Held { coordinates, off })
+}
+
+/// `delta = H^-1 s`, for `F''` as `whole`; the multiplier of a budget moves along.
+fn newton_step(whole: &[Double], g: &Parts, d: usize, held: Held, tau: &mut Double) -> Vec<Double> {
+    let Held { coordinates: free, off: mut s } = held;
     let m = free.len();
-    if m == 0 {
-        return None;
-    }
     let mut block = vec![Double::ZERO; m * m];
     for (r, &row) in free.iter().enumerate() {
         for (c, &column) in free.iter().enumerate().take(r + 1) {
@@ -214,7 +217,7 @@ fn newton_step(
     }
     let mut delta = vec![Double::ZERO; d];
     free.iter().zip(&s).for_each(|(&l, s)| delta[l] = *s);
-    Some(delta)
+    delta
 }
 
 /// Whether the duals of a term are inside of the domain of `phi_i*`, whatever is rounded off them.
@@ -274,11 +277,8 @@ fn gap_of_form(
             return None;
         }
         let v = slopes(&w, tau);
-        let Some(delta) =
-            newton_step(&whole, g, theta, &v, &mut tau, (&mut held, evidence.bearable()))
-        else {
-            break;
-        };
+        let Some(held) = hold(g, theta, &v, (&mut held, evidence.bearable())) else { break };
+        let delta = newton_step(&whole, g, d, held, &mut tau);
         for (solved, delta) in solved.iter().zip(&delta) {
             w.iter_mut().zip(solved).for_each(|(w, x)| *w -= *x * *delta);
         }

@@ -320,11 +320,20 @@ impl<'p> Prover<'p> {
         let dear = |most: f64| due || near && products <= most;
         let by_step = if dear(FEW_PRODUCTS) { self.by_newton_step(evidence) } else { Bound::NONE };
         best = if by_step.gap < best.gap { by_step } else { best };
-        if best.gap > evidence.bearable_gap() && self.is_small && dear(FEW_PRECISE_PRODUCTS) {
+        if !self.is_small {
+            return (best, dear(FEW_PRODUCTS));
+        }
+        // While the objective falls and rounding is a small part of a small gap, more digits are of
+        // no use.
+        let lacks_digits = by_step.gap > MOST_GAP * evidence.scale
+            || by_step.gap - by_step.excess >= target
+            || evidence.progress <= MOST_PROGRESS * target;
+        let precisely = lacks_digits && dear(FEW_PRECISE_PRODUCTS);
+        if best.gap > evidence.bearable_gap() && precisely {
             let precise = self.precisely(evidence);
             best = if precise.helps(best, evidence) { precise } else { best };
         }
-        (best, dear(if self.is_small { FEW_PRECISE_PRODUCTS } else { FEW_PRODUCTS }))
+        (best, precisely)
     }
 
     /// Whether a Gram matrix is more than a matter of a millisecond.

@@ -11,11 +11,11 @@
 //! ```
 
 use crate::linalg::blocks::Blocks;
-use crate::linalg::precise;
 use crate::linalg::vector::norm_squared;
+use crate::linalg::{long, precise};
 use crate::model::class_scores::ClassScores;
 use crate::model::collapse::Collapsed;
-use crate::model::inner::{CentredRows, Columns, Inner, pieces};
+use crate::model::inner::{CentredRows, Columns, Inner, is_single, pieces};
 #[cfg(doc)]
 use crate::model::merit::Multinomial;
 use crate::model::row_data::RowData;
@@ -99,7 +99,8 @@ impl Sizes {
             };
             (columns, mean_square(offsets, n_x), added)
         } else {
-            let most = (0..n_x).map(|i| f.n_y(i)).max().unwrap_or(1);
+            let samples = || (0..n_x).map(|i| f.n_y(i)).max().unwrap_or(1);
+            let most = if is_single(f) { 1 } else { samples() };
             let (columns, offset) = sizes_of_pairs(f, most);
             // Two more for a difference of features.
             let differ = n_x > 0 && f.transition_row(0, 0).is_some();
@@ -318,10 +319,10 @@ fn sizes_of_columns(entries: &[f64], d: usize) -> Vec<f64> {
 fn sizes_of_rows(averages: &Collapsed) -> (Vec<f64>, f64) {
     let share = 1.0 / averages.n_x() as f64;
     let columns = averages.mean_squares().iter().map(|square| square.sqrt()).collect();
-    (columns, (norm_squared(averages.offsets()) * share).sqrt())
+    (columns, (long::norm_squared(averages.offsets()) * share).sqrt())
 }
 
 /// `((1/n) sum w_r^2)^(1/2)`
 pub(crate) fn mean_square(w: &[f64], n_x: usize) -> f64 {
-    (norm_squared(w) / n_x as f64).sqrt()
+    (long::norm_squared(w) / n_x as f64).sqrt()
 }

@@ -175,7 +175,7 @@ impl Blocks {
         work: impl Fn(Range<usize>, &mut [f64], &mut [f64]) + Sync,
     ) {
         self.pass(
-            width,
+            [width],
             [out],
             scale,
             sum,
@@ -198,7 +198,7 @@ impl Blocks {
         work: impl Fn(Range<usize>, &mut [f64], &mut [f64], &mut [f64]) + Sync,
     ) {
         self.pass(
-            width,
+            [width; 2],
             [a, b],
             scale,
             sum,
@@ -207,16 +207,38 @@ impl Blocks {
         );
     }
 
-    /// One pass that fills K vectors and adds up another.
+    /// [`Self::fill`] of two vectors, of which an index owns so many numbers each: `work(range,
+    /// rows of a, rows of b)`.
+    ///
+    /// # Panics
+    /// Unless `a` and `b` have n times as many entries.
+    pub(crate) fn fill_both(
+        &self,
+        widths: [usize; 2],
+        (a, b): (&mut [f64], &mut [f64]),
+        work: impl Fn(Range<usize>, &mut [f64], &mut [f64]) + Sync,
+    ) {
+        self.pass(
+            widths,
+            [a, b],
+            0.0,
+            &mut [],
+            #[inline(always)]
+            |range, [a, b], _| work(range, a, b),
+        );
+    }
+
+    /// One pass that fills K vectors, of which an index owns so many numbers each, and adds up
+    /// another.
     fn pass<const K: usize>(
         &self,
-        width: usize,
+        widths: [usize; K],
         outs: [&mut [f64]; K],
         scale: f64,
         sum: &mut [f64],
         work: impl Fn(Range<usize>, [&mut [f64]; K], &mut [f64]) + Sync,
     ) {
-        self.pass_blocks(width, outs, scale, sum, &|b, rows, partial| {
+        self.pass_blocks(widths, outs, scale, sum, &|b, rows, partial| {
             dispatch(
                 #[inline(always)]
                 || work(self.range(b), rows, partial),
@@ -227,14 +249,16 @@ impl Blocks {
     /// [`Self::pass`] by the number of the block.
     fn pass_blocks<const K: usize>(
         &self,
-        width: usize,
+        widths: [usize; K],
         outs: [&mut [f64]; K],
         scale: f64,
         sum: &mut [f64],
         work: &FillBlock<'_, K>,
     ) {
         let mut parts: Vec<[&mut [f64]; K]> = Vec::with_capacity(self.count());
+        let mut next = widths.into_iter();
         let mut outs = outs.map(|out| {
+            let width = next.next().unwrap_or(0);
             assert_eq!(out.len(), self.n * width, "one slot of {width} for each of {}", self.n);
             self.parts(width, out).into_iter()
         });

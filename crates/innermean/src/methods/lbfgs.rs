@@ -20,6 +20,7 @@ use serde::Serialize;
 use self::pairs::Pairs;
 use self::point::Point;
 use super::{Ask, Chosen, Family, Form, Listed, Method, MethodInfo, Rate};
+use crate::linalg::long::zeros;
 use crate::model::problem::Objective;
 use crate::model::regularizer::Parts;
 use crate::model::setting::at_least_one;
@@ -93,8 +94,8 @@ impl Method for Lbfgs {
             quiet: 0,
             steepest: 0.0,
             patience: MOVES_BEFORE_GROWTH,
-            f_bar: vec![0.0; size],
-            w: vec![0.0; size],
+            f_bar: zeros(size),
+            w: zeros(size),
             work: vec![0.0; d],
         }
     }

@@ -34,7 +34,8 @@ use serde::{Deserialize, Serialize};
 use self::set::{Set, Step};
 use super::{Ask, Chosen, Family, Form, Listed, Method, MethodInfo, Rate, program};
 use crate::linalg::gram;
-use crate::linalg::vector::{axpy, dot, norm_squared, update_with_both};
+use crate::linalg::long;
+use crate::linalg::vector::axpy;
 use crate::model::collapse::Collapsed;
 use crate::model::problem::Objective;
 use crate::model::regularizer::Parts;
@@ -137,15 +138,15 @@ impl Method for Multipliers {
         let size = oracle.n_x() * oracle.ell();
         let mut state = State {
             theta: theta.to_vec(),
-            w: vec![0.0; size],
+            w: long::zeros(size),
             sigma: 1.0,
-            f_bar: vec![0.0; size],
+            f_bar: long::zeros(size),
             u: vec![0.0; oracle.d()],
-            next: vec![0.0; size],
-            slopes: vec![0.0; size],
-            last_slopes: vec![0.0; size],
-            there: vec![0.0; size],
-            moved: vec![0.0; size],
+            next: long::zeros(size),
+            slopes: long::zeros(size),
+            last_slopes: long::zeros(size),
+            there: long::zeros(size),
+            moved: long::zeros(size),
             model: Set::lacks_rows(oracle).then(|| oracle.pass().collapsed(theta)),
             set: Set::default(),
         };
@@ -203,7 +204,8 @@ pub(crate) fn minimise(
         let change = s.change(oracle.n_x());
         // The mean of the envelopes and g: below P, and next to it at the end.
         let [conjugates, _] = oracle.phi().conjugates(0..oracle.n_x(), &s.next);
-        let envelopes = (dot(&s.next, &s.f_bar) - conjugates) * oracle.one_over_n_x() - change;
+        let envelopes =
+            (long::dot(&s.next, &s.f_bar) - conjugates) * oracle.one_over_n_x() - change;
         let here = envelopes + oracle.g().value(&s.theta);
         let size = envelopes.abs() + (here - envelopes).abs();
         let is_there = change <= LEFT_OF_MODEL * (start - here).abs() + ROUNDING * size;
@@ -256,13 +258,12 @@ fn steepness(oracle: &Oracle<'_>) -> f64 {
 
 /// The root of the mean square.
 fn size(x: &[f64]) -> f64 {
-    (norm_squared(x) / x.len().max(1) as f64).sqrt()
+    (long::norm_squared(x) / x.len().max(1) as f64).sqrt()
 }
 
 /// The standard deviation, if there is one.
 fn deviation(x: &[f64]) -> Option<f64> {
-    let mean = x.iter().sum::<f64>() / x.len().max(1) as f64;
-    let variance = x.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / x.len().max(1) as f64;
+    let (mean, variance) = long::mean_and_variance(x);
     Some(variance.sqrt())
         .filter(|deviation| *deviation > 1e-9 * mean.abs() && deviation.is_finite())
 }
@@ -305,7 +306,7 @@ impl State {
             let State { theta, u, set, .. } = &mut *self;
             apart = set.choose(oracle, &g, (theta, u));
             let Aimed { target, slope, held } = self.aim(oracle, &g, ridge, apart);
-            let products = dot(&self.next, &self.f_bar) / oracle.n_x() as f64;
+            let products = long::dot(&self.next, &self.f_bar) / oracle.n_x() as f64;
             let size = products.abs() + oracle.g().value(&self.theta).abs();
             let is_rounding = -slope <= ROUNDING * size;
             let is_left = -slope <= LEFT_OF_ENVELOPES * self.change(oracle.n_x());
@@ -315,9 +316,7 @@ impl State {
                 break;
             }
             oracle.pass().means(&target, &mut self.there);
-            update_with_both(&mut self.moved, &self.there, &self.f_bar, |_, there, here| {
-                there - here
-            });
+            long::subtract(&self.there, &self.f_bar, &mut self.moved);
             let direction: Vec<f64> =
                 target.iter().zip(&self.theta).map(|(x, theta)| x - theta).collect();
             // A gain that is rounding says nothing about the length.
@@ -326,10 +325,10 @@ impl State {
             is_held = held > ROUNDING * size;
             if tau == 1.0 {
                 self.theta.copy_from_slice(&target);
-                self.f_bar.copy_from_slice(&self.there);
+                std::mem::swap(&mut self.f_bar, &mut self.there);
             } else {
                 axpy(tau, &direction, &mut self.theta);
-                axpy(tau, &self.moved, &mut self.f_bar);
+                long::axpy(tau, &self.moved, &mut self.f_bar);
                 pieces = true;
             }
             self.look(oracle);
@@ -360,8 +359,7 @@ impl State {
 
     /// `(1/n_X) sum_i |next_i - w_i|^2 / (2 sigma)`
     fn change(&self, n_x: usize) -> f64 {
-        let sum: f64 = self.next.iter().zip(&self.w).map(|(next, w)| (next - w) * (next - w)).sum();
-        sum / (2.0 * self.sigma * n_x as f64)
+        long::distance_squared(&self.next, &self.w) / (2.0 * self.sigma * n_x as f64)
     }
 
     fn is_short(&self, g: &Parts) -> bool {

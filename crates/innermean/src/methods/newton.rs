@@ -39,6 +39,7 @@ use self::state::{Bending, Point, Trying};
 use super::lbfgs::pairs::Pairs;
 use super::{Ask, Chosen, Family, Form, Listed, Method, MethodInfo, Rate};
 use crate::certificate::bent::{self, Reach};
+use crate::linalg::long::zeros;
 use crate::model::inner::mean_support;
 use crate::model::problem::Objective;
 use crate::model::regularizer::Parts;
@@ -128,7 +129,7 @@ impl Method for Newton {
     fn init(&self, oracle: &mut Oracle<'_>, theta: &[f64]) -> State {
         let (d, size) = (oracle.d(), oracle.n_x() * oracle.ell());
         let mut start = Point::new(theta);
-        let (mut f_bar, mut w) = (vec![0.0; size], vec![0.0; size]);
+        let (mut f_bar, mut w) = (zeros(size), zeros(size));
         start.loss = oracle.pass().gradient(theta, &mut f_bar, &mut w, &mut start.gradient);
         start.g = oracle.g().value(theta);
         let g = parts(oracle);

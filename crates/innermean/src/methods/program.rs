@@ -17,6 +17,7 @@ use crate::linalg::gram;
 use crate::linalg::interior::Curvature;
 use crate::linalg::scalar::clamp;
 use crate::linalg::vector::{axpy, dot, update};
+use crate::methods::working_set::rests;
 use crate::model::regularizer::{Constraints, Coordinate, Parts, polyhedral};
 
 mod pairs;
@@ -25,6 +26,8 @@ mod pairs;
 const MOST_ROUNDS: usize = 200;
 /// Sweeps of a round over single coordinates.
 const SWEEPS: usize = 4;
+/// Coordinates for each sweep that may be added: so many cost about as much as a factor.
+const COORDINATES_PER_SWEEP: usize = 8;
 /// Projections of a point that misses a constraint by more than rounding; one is usual.
 const MOST_PROJECTIONS: usize = 4;
 /// Of the size of theta: a change that counts.
@@ -180,16 +183,18 @@ impl Program<'_> {
     }
 
     /// Sweeps over the coordinates that are not part of a budget, each to the minimum along it: `x_l
-    /// <- prox_{g_l / B_ll}(x_l - v_l / B_ll)`. Whether anything moved.
+    /// <- prox_{g_l / B_ll}(x_l - v_l / B_ll)`; more than a round's while coordinates come to rest or
+    /// leave, as long as that costs less than the factor of a Newton step that would be made for
+    /// others. Whether anything moved.
     fn sweeps(&mut self) -> bool {
-        let mut moved = false;
-        for _ in 0..SWEEPS {
-            let mut largest = 0.0_f64;
+        let (mut moved, mut quiet) = (false, 0);
+        for _ in 0..SWEEPS.max(self.d / COORDINATES_PER_SWEEP) {
+            let (mut largest, mut turns) = (0.0_f64, false);
             for l in self.g.budgeted()..self.d {
-                let (bend, x) = (self.row(l)[l], self.x[l]);
-                let next =
-                    if bend > 0.0 { self.g.parts[l].step(1.0 / bend, self.v[l], x) } else { x };
+                let (part, bend, x) = (&self.g.parts[l], self.row(l)[l], self.x[l]);
+                let next = if bend > 0.0 { part.step(1.0 / bend, self.v[l], x) } else { x };
                 if next != x {
+                    turns |= rests(part, x) != rests(part, next);
                     // Exactly there: a bound is met by comparison.
                     self.change(l, next - x);
                     self.x[l] = next;
@@ -197,7 +202,8 @@ impl Program<'_> {
                 }
             }
             moved |= largest > MOVED;
-            if largest <= MOVED {
+            quiet = if turns { 0 } else { quiet + 1 };
+            if largest <= MOVED || quiet >= SWEEPS {
                 break;
             }
         }

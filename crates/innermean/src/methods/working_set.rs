@@ -21,12 +21,10 @@
 //!
 //! Asks of the problem: an affine f, a phi that is a sum over coordinates and knows its second
 //! derivatives, a g that is one without constraints. Every step descends. Storage: `2 n_X ell` for
-//! averages and duals, the columns of W and, where rows are sparse, all of them column by column.
+//! averages and duals, and the columns of W.
 //!
 //! Differs: W is ranked by the slopes at theta itself, not by those at an extrapolated dual point;
 //! coordinates are not screened for good, since a pass along the rows reads all columns anyway.
-
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -78,10 +76,7 @@ pub struct State {
     /// W, rising; of any length, see `fits`
     #[serde(with = "crate::run::checkpoint::shape::free")]
     set: Vec<usize>,
-    /// All columns one by one, where the data are sparse, and those of W; made again where a run
-    /// is resumed
-    #[serde(skip)]
-    columns: Option<Arc<Collapsed>>,
+    /// The columns of W; made again where a run is resumed
     #[serde(skip)]
     part: Option<Part>,
 }
@@ -118,7 +113,6 @@ impl Method for WorkingSet {
             f_bar: vec![0.0; size],
             w: vec![0.0; size],
             set: Vec::new(),
-            columns: None,
             part: None,
         };
         state.look(oracle);
@@ -186,14 +180,13 @@ impl State {
     }
 
     /// The columns of W.
-    fn take_columns(&mut self, oracle: &Oracle<'_>) -> Part {
+    fn take_columns(&self, oracle: &Oracle<'_>) -> Part {
         let f = oracle.problem().inner;
         let sparse = f.n_x() > 0 && f.support(0).is_some();
         let made = || Collapsed::without_offsets(f, &self.theta);
         if sparse {
-            let turned = || f.averages().map_or_else(|| made().transposed(), Collapsed::transposed);
-            let columns = self.columns.get_or_insert_with(|| Arc::new(turned()));
-            return Part::by_columns(columns.terms_alone(&self.set));
+            let apart = |rows: &Collapsed| rows.columns_apart(&self.set);
+            return Part::by_columns(f.averages().map_or_else(|| apart(&made()), apart));
         }
         let own = f.averages().map_or_else(|| made().columns(&self.set), |f| f.columns(&self.set));
         Part::by_rows(own)

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use self::matrix::{Matrix, Shape};
 use crate::linalg::blocks::Blocks;
 use crate::linalg::gram;
+use crate::linalg::vector::update_with;
 use crate::model::inner::{CentredRows, Inner, Lost};
 use crate::model::row_data::RowData;
 
@@ -128,11 +129,19 @@ impl Collapsed {
     pub fn linearise(&mut self, f: &dyn Inner, theta: &[f64]) {
         let mut f_bar = vec![0.0; self.offsets.len()];
         self.take_rows_and_means(f, theta, &mut f_bar);
-        for (r, offset) in f_bar.iter_mut().enumerate() {
-            let (i, c) = (r / self.shape.ell, r % self.shape.ell);
-            *offset -= self.rows.with_row(self.shape, i, c, |row| row.dot(theta));
-        }
-        self.offsets = f_bar;
+        let blocks = self.blocks(false);
+        let mut offsets = std::mem::take(&mut self.offsets);
+        blocks.fill(
+            self.shape.ell,
+            &mut offsets,
+            #[inline(always)]
+            |terms, offsets| {
+                self.dots(terms.clone(), theta, offsets);
+                let own = self.own(&terms);
+                update_with(offsets, &f_bar[own], |product, f| f - product);
+            },
+        );
+        self.offsets = offsets;
     }
 
     /// Takes the mean Jacobians at another point, and gives the averages there; the offsets stay.

@@ -27,7 +27,7 @@ pub use common_gram::CommonGram;
 pub use facts::{Bounds, Facts, Rows, Sample};
 pub use fused::Fused;
 pub(crate) use in_memory::gradient as gradient_in_two_passes;
-pub(crate) use in_memory::{blocks, mean_jacobian, mean_support, pieces, sampled_mean};
+pub(crate) use in_memory::{blocks, is_single, mean_jacobian, mean_support, pieces, sampled_mean};
 pub(crate) use jacobians::sampled_mean_jacobians;
 pub(crate) use jacobians::{Jacobians, jacobian_scatter};
 pub use jacobians::{jacobian_spread, mean_jacobian_norm, typical_mean_jacobian};

@@ -19,11 +19,13 @@ use crate::run::scale::Scale;
 mod by_model;
 mod certificate;
 mod digits;
+mod look;
 mod proven;
 mod time;
 
 use certificate::relative;
 use digits::DIGITS;
+use look::{Looked, Room};
 use proven::Proven;
 
 /// An objective this many times that of the origin is no answer, however flat it is there.
@@ -117,11 +119,7 @@ pub struct Evaluator<'p> {
     tolerance: f64,
     prover: Prover<'p>,
     memory: Memory,
-    f_bar: Vec<f64>,
-    w: Vec<f64>,
-    gradient: Vec<f64>,
-    /// Where the averages in `f_bar` and the slopes in `w` were found; empty before that.
-    slopes_at: Vec<f64>,
+    room: Room,
 }
 
 impl<'p> Evaluator<'p> {
@@ -158,8 +156,6 @@ impl<'p> Evaluator<'p> {
     }
 
     fn by(problem: Objective<'p>, way: Way) -> Self {
-        let f = problem.inner;
-        let (size, d) = (f.n_x() * f.ell(), f.d());
         Evaluator {
             prover: Prover::new(problem),
             problem,
@@ -176,10 +172,7 @@ impl<'p> Evaluator<'p> {
                 steepness: 0.0,
                 hessian: None,
             },
-            f_bar: vec![0.0; size],
-            w: vec![0.0; size],
-            gradient: vec![0.0; d],
-            slopes_at: Vec::new(),
+            room: Room::default(),
         }
     }
 
@@ -207,20 +200,24 @@ impl<'p> Evaluator<'p> {
             }
             self.prover.make_hessian(None);
         }
-        let fits = memory.stationarity.is_of(self.gradient.len());
+        let fits = memory.stationarity.is_of(self.problem.inner.d());
         self.memory = memory;
         fits
     }
 
     /// Evaluates theta, of which a method may know more.
     pub fn evaluate(&mut self, theta: &[f64], known: Known<'_>) -> Evaluation {
+        let mut room = std::mem::take(&mut self.room);
+        let looked = self.look(theta, known, &mut room);
+        let evaluation = self.judge(theta, looked, known);
+        self.room = room;
+        evaluation
+    }
+
+    /// [`Self::evaluate`] once the averages are at hand.
+    fn judge(&mut self, theta: &[f64], looked: Looked<'_>, known: Known<'_>) -> Evaluation {
         let asked = self.way != Way::Unasked;
-        let matched = self.look(theta, known, asked);
-        if asked {
-            self.slopes_at.clear();
-            self.slopes_at.extend_from_slice(theta);
-        }
-        let loss = self.problem.loss(&self.f_bar);
+        let loss = self.problem.loss(looked.f_bar);
         let g = self.problem.regularizer.value(theta);
         let (objective, magnitude) = (loss + g, loss.abs() + g.abs());
         let mut here = Proven { objective, magnitude, ..Proven::UNKNOWN };
@@ -229,9 +226,10 @@ impl<'p> Evaluator<'p> {
             self.memory.scale.look_up(self.problem, &self.prover.ground, theta, magnitude);
             let scale = self.memory.scale.at(magnitude);
             match self.way {
-                Way::Proof => self.prove(theta, (loss, g), matched, known, scale, &mut here),
+                Way::Proof => self.prove(theta, (loss, g), looked, known, scale, &mut here),
                 Way::Stationarity => {
-                    let Evaluator { problem, memory, tolerance, f_bar, w, gradient, .. } = self;
+                    let Evaluator { problem, memory, tolerance, .. } = self;
+                    let Looked { f_bar, w, gradient, .. } = looked;
                     let at = Slope { theta, f_bar, w, gradient };
                     // Not by what the objective has grown to here.
                     let scale = memory.scale.at_origin().unwrap_or(scale);
@@ -263,7 +261,7 @@ impl<'p> Evaluator<'p> {
             }
             // A point that is certain to be better than the origin takes its place.
             if here.objective >= -here.rounding {
-                self.prove_origin(scale);
+                self.prove_origin(scale, looked);
             }
             let (below, measure) = self.note(&here);
             here.tighten(below, measure);
@@ -281,56 +279,16 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    /// The averages at theta and, if asked for, duals and their sum; whether the duals are
-    /// `phi_i'(fbar_i)`.
-    fn look(&mut self, theta: &[f64], known: Known<'_>, asked: bool) -> bool {
-        let Evaluator { problem, f_bar, w, gradient, .. } = self;
-        let affine = problem.inner.facts().affine;
-        let kinks = problem.merit.has_kinks() && affine;
-        let own = known.duals.filter(|_| kinks);
-        let balanced = asked && self.way == Way::Proof && self.prover.balances();
-        if let Some(known) = known.gradient {
-            f_bar.copy_from_slice(known.f_bar);
-            if asked && !balanced {
-                w.copy_from_slice(known.w);
-                gradient.copy_from_slice(known.gradient);
-                return own.is_none();
-            }
-        } else if asked && own.is_none() && !balanced {
-            // After a step that was not taken the point is the last one, and all of it is known.
-            if !affine && self.slopes_at == theta {
-                return true;
-            }
-            problem.loss_and_gradient(theta, f_bar, w, gradient);
-            return true;
-        } else {
-            problem.inner.means(theta, f_bar);
-        }
-        if !asked {
-            return false;
-        }
-        match own {
-            Some(duals) => w.copy_from_slice(duals),
-            None => problem.duals(f_bar, w),
-        }
-        if balanced {
-            self.prover.balance(f_bar, w);
-        }
-        gradient.fill(0.0);
-        problem.inner.add_weighted_jac_t(theta, w, gradient);
-        false
-    }
-
     fn prove(
         &mut self,
         theta: &[f64],
         (loss, g): (f64, f64),
-        matched: bool,
+        looked: Looked<'_>,
         known: Known<'_>,
         scale: f64,
         here: &mut Proven,
     ) {
-        let Evaluator { f_bar, w, gradient, .. } = self;
+        let Looked { f_bar, w, gradient, matched } = looked;
         let point = Point { theta, loss, g, f_bar };
         let [last, before] = self.memory.last;
         let progress = (here.objective - last).abs().max((last - before).abs());
@@ -377,7 +335,7 @@ impl<'p> Evaluator<'p> {
 
     /// Where the objective is 0 at the origin, which is the best point so far, a gap is nothing or
     /// all: the duals at hand are tried there.
-    fn prove_origin(&mut self, scale: f64) {
+    fn prove_origin(&mut self, scale: f64, looked: Looked<'_>) {
         let best = &self.memory.best;
         if self.way != Way::Proof
             || best.magnitude != 0.0
@@ -386,8 +344,8 @@ impl<'p> Evaluator<'p> {
         {
             return;
         }
-        let origin = vec![0.0; self.gradient.len()];
-        let mut f_bar = vec![0.0; self.f_bar.len()];
+        let origin = vec![0.0; looked.gradient.len()];
+        let mut f_bar = vec![0.0; looked.f_bar.len()];
         self.problem.inner.means(&origin, &mut f_bar);
         let loss = self.problem.loss(&f_bar);
         if loss != 0.0 || self.problem.regularizer.value(&origin) != 0.0 {
@@ -396,10 +354,10 @@ impl<'p> Evaluator<'p> {
         let point = Point { theta: &origin, loss, g: 0.0, f_bar: &f_bar };
         let evidence = Evidence {
             point,
-            w: &self.w,
+            w: looked.w,
             matched: false,
-            u: &self.gradient,
-            rounding: self.prover.ground.objective_error(point, &self.w),
+            u: looked.gradient,
+            rounding: self.prover.ground.objective_error(point, looked.w),
             scale,
             wanted: 0.0,
             progress: 0.0,

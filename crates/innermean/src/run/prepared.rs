@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::methods::Form;
 use crate::model::collapse::Collapsed;
-use crate::model::inner::{Recording, Sample};
+use crate::model::inner::{Recording, Sample, is_single};
 use crate::model::merit::Merit;
 use crate::model::problem::Objective;
 use crate::model::regularizer::Regularizer;
@@ -59,7 +59,7 @@ impl<'p> Prepared<'p> {
                 prepared.made = Made::Shared(recording, merit);
             }
             // Collapsing costs what a snapshot does.
-            Form::Collapsed if facts.affine && !(0..f.n_x()).all(|i| f.n_y(i) == 1) => {
+            Form::Collapsed if facts.affine && !is_single(f) => {
                 let begun = Instant::now();
                 let mut oracle = Oracle::new(prepared.problem());
                 let collapsed = oracle.pass().collapsed(theta);

@@ -1,9 +1,13 @@
 //! How curved `F(theta) = (1/n_X) sum_i phi_i(fbar_i(theta))` is: what the default steps of
 //! gradient methods are made of.
 
+use std::ops::Range;
+
 use crate::draws::Stream;
+use crate::linalg::long::zeros;
 use crate::linalg::vector::{
     add_weighted_rows, axpy, dot, norm_squared, row_dots, sparse_axpy, sparse_dot, update,
+    update_with_both,
 };
 use crate::model::inner::{Inner, Jacobians, blocks, jacobian_scatter, mean_jacobian_norm};
 use crate::model::problem::Objective;
@@ -41,12 +45,19 @@ pub fn of_jacobians(f: &dyn Inner, theta: &[f64]) -> f64 {
     {
         return UNCONVERGED * of_rows(&jacobians, f.ell(), v);
     }
-    let mut at_theta = vec![0.0; f.n_x() * f.ell()];
-    let mut ahead = at_theta.clone();
+    let ell = f.ell();
+    let mut at_theta = zeros(f.n_x() * ell);
+    let (mut ahead, mut along) = (at_theta.clone(), at_theta.clone());
     f.means(theta, &mut at_theta);
     // fbar_i'^T v by a difference, exact for affine f.
+    let affine = f.facts().affine;
     let size = 1.0 + norm_squared(theta).sqrt();
-    let step = if f.facts().affine { size } else { 1e-5 * size };
+    let step = if affine { size } else { 1e-5 * size };
+    let differences = |terms: Range<usize>, ahead: &[f64], along: &mut [f64]| {
+        let here = &at_theta[terms.start * ell..terms.end * ell];
+        update_with_both(along, ahead, here, |_, ahead, here| (ahead - here) / step);
+        0.0
+    };
     let mut eigenvalue = 0.0;
     let mut product = vec![0.0; d];
     for _ in 0..ITERATIONS {
@@ -56,14 +67,17 @@ pub fn of_jacobians(f: &dyn Inner, theta: &[f64]) -> f64 {
         }
         let mut moved = theta.to_vec();
         axpy(step / norm, &v, &mut moved);
-        f.means(&moved, &mut ahead);
-        for (ahead, here) in ahead.iter_mut().zip(&at_theta) {
-            *ahead = (*ahead - here) / step;
+        if affine {
+            // Its Jacobians are the same there: both products in one pass.
+            f.gradient(&moved, &differences, &mut ahead, &mut along, &mut product);
+        } else {
+            f.means(&moved, &mut ahead);
+            differences(0..f.n_x(), &ahead, &mut along);
+            product.fill(0.0);
+            f.add_weighted_jac_t(theta, &along, &mut product);
         }
-        product.fill(0.0);
-        f.add_weighted_jac_t(theta, &ahead, &mut product);
         let before = std::mem::replace(&mut eigenvalue, norm_squared(&product).sqrt());
-        if !f.facts().affine && (eigenvalue - before).abs() <= EIGENVALUE_TOLERANCE * eigenvalue {
+        if !affine && (eigenvalue - before).abs() <= EIGENVALUE_TOLERANCE * eigenvalue {
             // Elsewhere it is another one anyway.
             break;
         }

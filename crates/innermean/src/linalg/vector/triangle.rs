@@ -224,7 +224,11 @@ mod tests {
                 let number = |seed: usize| {
                     move |k: usize| {
                         let is_behind = k % stride >= d;
-                        if is_behind { 0.0 } else { ((k * 7919 + seed) % 1000) as f64 / 137.0 - 3.0 }
+                        if is_behind {
+                            0.0
+                        } else {
+                            ((k * 7919 + seed) % 1000) as f64 / 137.0 - 3.0
+                        }
                     }
                 };
                 let left: Vec<f64> = (0..depth * stride).map(number(d)).collect();

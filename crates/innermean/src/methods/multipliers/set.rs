@@ -1,8 +1,6 @@
 //! The coordinates of a Newton step: those that do not rest at a corner of g, and of those that
 //! rest the ones that would leave it. The others stay where they are, and cost nothing.
 
-use std::sync::Arc;
-
 use crate::linalg::gram;
 use crate::methods::direct::quadratic::MOST_VARIABLES;
 use crate::methods::program;
@@ -23,8 +21,6 @@ pub(super) struct Set {
     short: bool,
     /// The rows with these columns alone
     rows: Option<Collapsed>,
-    /// All columns one by one, where the data are sparse
-    columns: Option<Arc<Collapsed>>,
 }
 
 /// Where a step begins: theta, the slopes there, and what bends it.
@@ -122,7 +118,7 @@ impl Set {
 
     /// The rows with the columns of the set alone.
     fn rows(&mut self, oracle: &Oracle<'_>, model: Option<&Collapsed>) -> &Collapsed {
-        let Set { chosen, rows, columns, .. } = self;
+        let Set { chosen, rows, .. } = self;
         rows.get_or_insert_with(|| {
             let f = oracle.problem().inner;
             if let Some(centred) = f.centred_rows().filter(|_| f.averages().is_none()) {
@@ -130,11 +126,7 @@ impl Set {
             }
             let all = model.or_else(|| f.averages());
             let all = all.expect("the method has averages of its own where f has none");
-            if oracle.support(0).is_none() {
-                return all.columns(chosen);
-            }
-            let columns = columns.get_or_insert_with(|| Arc::new(all.transposed()));
-            columns.terms_alone(chosen).transposed()
+            all.columns(chosen)
         })
     }
 }

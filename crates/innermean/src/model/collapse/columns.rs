@@ -32,26 +32,10 @@ impl Collapsed {
                 Matrix::Dense(part.into())
             }
             Matrix::Sparse(_) => {
-                return self.transposed().terms_alone(set).transposed();
+                return self.columns_apart(set).transposed();
             }
         };
         Self::of_parts(shape, rows, vec![0.0; self.offsets.len()])
-    }
-
-    /// These terms alone, of predictors with `ell = 1`.
-    pub(crate) fn terms_alone(&self, set: &[usize]) -> Collapsed {
-        let rows = match &self.rows {
-            Matrix::Dense(rows) => {
-                let d = self.shape.d;
-                let mut part = vec![0.0; set.len() * d];
-                for (&i, part) in set.iter().zip(part.chunks_exact_mut(d.max(1))) {
-                    rows.with(d, i..i + 1, |row| part.copy_from_slice(row));
-                }
-                Matrix::Dense(part.into())
-            }
-            Matrix::Sparse(rows) => Matrix::Sparse(rows.terms_alone(set)),
-        };
-        Self::of_parts(self.shape, rows, set.iter().map(|&i| self.offsets[i]).collect())
     }
 
     /// The same with every column l multiplied by `factors[l]`.

@@ -184,25 +184,6 @@ impl SparseRows {
         crate::linalg::vector::prefetch(&self.columns, start, (end - start).div_ceil(2));
     }
 
-    /// These terms alone.
-    pub(super) fn terms_alone(&self, set: &[usize]) -> SparseRows {
-        let numbers = set.iter().map(|&i| self.range(i).len()).sum();
-        let mut part = SparseRows {
-            d: self.d,
-            ell: self.ell,
-            starts: Vec::with_capacity(set.len() + 1),
-            columns: Vec::with_capacity(numbers),
-            values: Vec::with_capacity(self.ell * numbers),
-        };
-        part.starts.push(0);
-        for &i in set {
-            part.columns.extend_from_slice(self.columns(i));
-            part.values.extend_from_slice(self.term(i));
-            part.starts.push(part.columns.len());
-        }
-        part
-    }
-
     /// Multiplies every column l by `factors[l]`.
     pub(super) fn multiply_columns(&mut self, factors: &[f64]) {
         for i in 0..self.terms() {

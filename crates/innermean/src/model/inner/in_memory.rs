@@ -229,20 +229,13 @@ pub(super) fn means_of(
             }
         });
     }
-    // The mean is followed by its Jacobian.
-    let width = ell * (1 + d);
-    let mut both = vec![0.0; terms.len() * width];
-    blocks.fill(width, &mut both, |range, both| {
+    blocks.fill_both([ell, ell * d], (f_bar, jacobians), |range, f_bar, jacobians| {
         let mut work = vec![0.0; ell];
-        for (k, both) in range.zip(both.chunks_exact_mut(width)) {
-            let (f_bar, jacobian) = both.split_at_mut(ell);
+        let each = f_bar.chunks_exact_mut(ell).zip(jacobians.chunks_exact_mut(ell * d));
+        for (k, (f_bar, jacobian)) in range.zip(each) {
             sampled_mean_and_jacobian(f, theta, terms[k], most, &mut work, f_bar, jacobian);
         }
     });
-    for (k, both) in both.chunks_exact(width).enumerate() {
-        f_bar[k * ell..(k + 1) * ell].copy_from_slice(&both[..ell]);
-        jacobians[k * ell * d..(k + 1) * ell * d].copy_from_slice(&both[ell..]);
-    }
 }
 
 /// The mean of a term over the samples of [`stretches`].
@@ -365,6 +358,11 @@ pub(crate) fn pieces(f: &dyn Inner) -> usize {
 
 pub(crate) fn pairs(f: &dyn Inner) -> usize {
     (0..f.n_x()).map(|i| f.n_y(i)).sum()
+}
+
+/// Whether every term has one sample, so that there is nothing to average.
+pub(crate) fn is_single(f: &dyn Inner) -> bool {
+    f.n_x() == 0 || f.n_y(0) == 1 && f.pairs() == f.n_x()
 }
 
 pub(crate) fn support_sizes(f: &dyn Inner) -> Option<(usize, usize)> {

@@ -2,7 +2,7 @@
 //! before it is printed.
 
 use super::proven::lower;
-use super::{Evaluator, Way};
+use super::{Evaluator, Room, Way};
 use crate::certificate::Certificate;
 use crate::certificate::dual::Point;
 use crate::certificate::prover::BEARABLE;
@@ -37,12 +37,15 @@ impl Evaluator<'_> {
         if is_exact || !self.prover.is_small {
             return (objective, certificate);
         }
-        self.problem.inner.means(theta, &mut self.f_bar);
-        self.problem.duals(&self.f_bar, &mut self.w);
-        let (loss, g) = (self.problem.loss(&self.f_bar), self.problem.regularizer.value(theta));
-        let point = Point { theta, loss, g, f_bar: &self.f_bar };
+        let Evaluator { problem, room, .. } = self;
+        room.fit(problem.inner);
+        let Room { f_bar, w, .. } = room;
+        problem.inner.means(theta, f_bar);
+        problem.duals(f_bar, w);
+        let (loss, g) = (problem.loss(f_bar), problem.regularizer.value(theta));
+        let point = Point { theta, loss, g, f_bar };
         let bearable = DIGITS * (loss.abs() + g.abs());
-        let rounding = self.prover.ground.objective_error(point, &self.w);
+        let rounding = self.prover.ground.objective_error(point, w);
         let exact = self.prover.objective(theta, rounding, bearable);
         let Some(exact) = exact.filter(|exact| (exact - objective).abs() > bearable) else {
             return (objective, certificate);
@@ -66,10 +69,10 @@ impl Evaluator<'_> {
     /// Whether rounding of averages does less to the objective than shows, as far as slopes at hand
     /// say: `(1/n_X) sum_r |w_r fbar_r|` times what an average is rounded by.
     fn has_all_digits(&self, theta: &[f64], objective: f64) -> bool {
-        if self.slopes_at != theta {
+        if self.room.slopes_at != theta {
             return false;
         }
-        let products = self.w.iter().zip(&self.f_bar).map(|(w, f_bar)| (w * f_bar).abs());
+        let products = self.room.w.iter().zip(&self.room.f_bar).map(|(w, f_bar)| (w * f_bar).abs());
         let size = products.sum::<f64>() / self.problem.inner.n_x() as f64;
         size * ROUNDING <= DIGITS * objective.abs()
     }
@@ -77,11 +80,13 @@ impl Evaluator<'_> {
     /// The objective of averages that may be so close to 1 that their distance from it has lost
     /// its digits.
     fn mirrored(&mut self, theta: &[f64]) -> Option<f64> {
-        let Evaluator { problem, f_bar, w, .. } = self;
+        let Evaluator { problem, room, .. } = self;
         let f = problem.inner;
         if !f.facts().mirrored {
             return None;
         }
+        room.fit(f);
+        let Room { f_bar, w, .. } = room;
         let mirrored: Vec<f64> = theta.iter().map(|x| -x).collect();
         f.means(theta, f_bar);
         f.means(&mirrored, w);
