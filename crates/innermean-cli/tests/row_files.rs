@@ -360,7 +360,7 @@ fn sequences_of_rows_are_those_of_the_table() {
     let flags = "--language-model language.csv --starts 4";
     assert_same_bits(&desk, "steps.csv", "steps.npy", flags);
     // Read a window at a time where memory is short.
-    let small = desk.json(&format!("steps.npy {flags} --max-memory 200K"), 0);
+    let small = desk.json(&format!("steps.npy {flags} --max-memory 100K"), 0);
     assert!(
         small["notes"].to_string().contains("whenever they are looked at"),
         "{}",
