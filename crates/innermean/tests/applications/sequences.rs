@@ -69,7 +69,7 @@ fn textbook(
 fn values_are_products_of_class_probabilities_within_a_sequence() {
     let language = LanguageModel::new(2, 2, &[0, 1, 1, 1], &[0.25, 0.75]).unwrap();
     let rows = [0.5, -1.0, 2.0, 0.1, 0.3];
-    let f = Sequences::new(1, rows.clone(), &[2, 3], language).unwrap();
+    let f = Sequences::new(1, rows.to_vec(), &[2, 3], language).unwrap();
     assert_eq!((f.n_x(), f.n_y(0), f.n_y(1), f.d(), f.ell()), (2, 3, 3, 4, 1));
     let theta = [0.7, -0.2, -0.4, 0.3];
     // No window holds the second and the third step.
