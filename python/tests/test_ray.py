@@ -22,6 +22,8 @@ imr = pytest.importorskip("innermean.ray")
 @pytest.fixture(scope="module", autouse=True)
 def cluster():
     os.environ.setdefault("RAY_raylet_start_wait_time_s", "120")
+    # Without a token of its own in the home of whoever tests.
+    os.environ.setdefault("RAY_AUTH_MODE", "disabled")
     ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False, configure_logging=False)
     yield
     ray.shutdown()

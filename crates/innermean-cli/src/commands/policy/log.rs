@@ -61,7 +61,8 @@ impl Wanted {
 /// The columns of numbers of a log, taken out one after the other.
 struct Numbers {
     frame: Frame,
-    numbers: Vec<Option<Vec<f64>>>,
+    /// Those that have not been taken.
+    left: Vec<Option<Vec<f64>>>,
     asked: Vec<Ask>,
     /// The columns that have been used, as they are called in the file.
     used: Vec<String>,
@@ -94,7 +95,7 @@ impl Numbers {
 
     /// The first of some columns that is there, with its name.
     fn first(&mut self, places: &[usize]) -> Option<(String, Vec<f64>)> {
-        let found = places.iter().find_map(|&k| self.numbers[k].take().map(|column| (k, column)));
+        let found = places.iter().find_map(|&k| self.left[k].take().map(|column| (k, column)));
         found.map(|(k, column)| {
             let name = self.name(&self.asked[k].name);
             self.used.push(name.clone());
@@ -219,9 +220,9 @@ impl Roles {
 
     /// What a table, or a piece of one, says in these columns.
     fn read(&self, mut frame: Frame) -> Result<Read> {
-        let numbers = std::mem::take(&mut frame.numbers);
+        let left = std::mem::take(&mut frame.numbers);
         let asked = self.wanted.numbers.clone();
-        let mut columns = Numbers { frame, numbers, asked, used: Vec::new() };
+        let mut columns = Numbers { frame, left, asked, used: Vec::new() };
         let Some((_, rewards)) = columns.first(&self.reward) else {
             bail!(
                 "{}: has no column 'reward'; its columns are {}; expected its name by --reward-column",
@@ -323,7 +324,7 @@ impl Numbers {
     ) -> (FeatureRows, Vec<f64>) {
         let rows = |places: &[usize]| -> Vec<f64> {
             let columns: Vec<&[f64]> =
-                places.iter().map(|&k| self.numbers[k].as_deref().unwrap_or_default()).collect();
+                places.iter().map(|&k| self.left[k].as_deref().unwrap_or_default()).collect();
             (0..self.frame.rows).flat_map(|t| columns.iter().map(move |c| c[t])).collect()
         };
         let found = (rows(now), rows(next));

@@ -15,9 +15,11 @@ use crate::output::human::grouped;
 /// Bytes of numbers from which on a log is not kept that need not be.
 const LARGE: u64 = 64 << 20;
 
-/// What is wrong with a file, its reader says; a pipe is read once.
+/// Whether there are many numbers, or twice the usual copies of them would not fit. What is wrong
+/// with a file, its reader says; a pipe is read once.
 fn is_large(log: &Path) -> bool {
-    log.is_file() && limits().bytes_of(log).is_ok_and(|bytes| bytes.is_some_and(|b| b > LARGE))
+    let is_much = |bytes: u64| bytes > LARGE || limits().lacking(2 * bytes, 0).is_some();
+    log.is_file() && limits().bytes_of(log).is_ok_and(|bytes| bytes.is_some_and(is_much))
 }
 
 impl PolicyArgs {

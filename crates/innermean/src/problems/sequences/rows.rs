@@ -37,7 +37,9 @@ pub(super) fn widened(rows: RowData, d: usize, standard: Option<&Standard>) -> R
         return Made::rows((&rows, d), d + 1, move |row, out| {
             out[..d].copy_from_slice(row);
             out[d] = 1.0;
-            standard.iter().for_each(|standard| standard.bring(&mut out[..d]));
+            if let Some(standard) = &standard {
+                standard.bring(&mut out[..d]);
+            }
         });
     }
     let mut rows = rows.into_vec();
@@ -49,7 +51,9 @@ pub(super) fn widened(rows: RowData, d: usize, standard: Option<&Standard>) -> R
         rows.copy_within(i * d..(i + 1) * d, i * (d + 1));
         rows[i * (d + 1) + d] = 1.0;
         let own = &mut rows[i * (d + 1)..i * (d + 1) + d];
-        standard.iter().for_each(|standard| standard.bring(own));
+        if let Some(standard) = standard {
+            standard.bring(own);
+        }
     }
     RowData::from(rows).into_shared()
 }
