@@ -314,6 +314,9 @@ fn best_return(prober: &mut Prober<'_>, largest: f64) -> Result<(f64, Vec<f64>),
         }
         safe = prober.at(weight)?.clone();
     }
+    if safe.risk > most {
+        return Err(SearchError::Unsolved(prober.why_ended()).into());
+    }
     let bold = prober.probes.iter().rev().find(|probe| probe.risk > most).cloned();
     let mut bold = bold.map_or_else(|| prober.at(usual / STRIDE).cloned(), Ok)?;
     while bold.risk <= most && bold.weight > usual / FARTHEST && !prober.is_interrupted() {
