@@ -361,9 +361,15 @@ class Draw:
             objective = (objective - (self.m @ theta if self.aim == "utility" else 0)) * 1e2
             asked = self.asked(theta)
         problem = cp.Problem(cp.Minimize(objective), asked)
-        try:
-            problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
-        except cp.error.SolverError:
+        tight = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
+        # Where so much is asked that rounding ends it, as much as it usually gives.
+        for accuracy in (tight, {}):
+            try:
+                problem.solve(solver=cp.CLARABEL, **accuracy)
+                break
+            except cp.error.SolverError:
+                continue
+        else:
             return None, "failed"
         if theta.value is None:
             return None, problem.status

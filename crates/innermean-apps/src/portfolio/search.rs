@@ -19,7 +19,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use innermean::{Inner, Solution, Status};
+use innermean::Inner;
 
 use self::probe::find_zero;
 pub(super) use self::probe::{Probe, Prober};
@@ -34,6 +34,7 @@ mod bound;
 mod path;
 mod probe;
 mod refusal;
+mod settle;
 
 /// Weights beyond the usual one by this factor make no difference that can be seen.
 const FARTHEST: f64 = 1e13;
@@ -45,10 +46,6 @@ const STRIDE: f64 = 8.0;
 const CAUTION: [f64; 3] = [4.0, 30.0, 1000.0];
 /// Of the size of what is compared.
 const CLOSE: f64 = 1e-12;
-/// What can be proven of anything, of the size of what is compared; and of a ratio to a root, by
-/// slopes, which are known to half the digits that an objective has.
-const PROVABLE: f64 = 1e-9;
-const PROVABLE_OF_ROOT: f64 = 1e-7;
 /// Steps of a search that gets nearer by slopes.
 const MOST_SLOPES: usize = 100;
 
@@ -210,58 +207,6 @@ impl PortfolioTask {
         self.found = Some(Found { theta, lower, least_risk, largest, tried });
         Ok(())
     }
-
-    /// Takes what the search has found in the place of what a run has, unless that is better and
-    /// within the risk, with as much as is proven of it; and calls it solved only if what was asked
-    /// for is proven to this tolerance.
-    pub(super) fn settle(&self, tolerance: f64, solution: &mut Solution) {
-        let Some(found) = &self.found else { return };
-        if self.most_risk().is_some() {
-            self.take_found(found, solution);
-        }
-        let Ok(risk) = self.risk_of(&solution.theta) else { return };
-        let Some(sought) = self.sought(solution, risk) else { return };
-        let (size, least) = match (self.settings.aim, self.settings.risk.is_square()) {
-            (Aim::MaxSharpe, true) => (sought.value.abs(), PROVABLE_OF_ROOT),
-            (Aim::MaxSharpe, false) => (sought.value.abs(), PROVABLE),
-            _ => (self.settings.risk_aversion * risk.abs() + sought.value.abs(), PROVABLE),
-        };
-        // Nor where it is no number.
-        let is_proven = sought.at_most - sought.value <= tolerance.max(least) * size;
-        if solution.status == Status::Solved && !is_proven {
-            solution.status = Status::Stalled;
-        }
-    }
-
-    /// The largest risk that is allowed, as the measure has it.
-    pub(super) fn most_risk(&self) -> Option<f64> {
-        let is_square = self.settings.risk.is_square();
-        self.settings.max_risk.map(|most| if is_square { most * most } else { most })
-    }
-
-    fn take_found(&self, found: &Found, solution: &mut Solution) {
-        let objective = self.problem().objective(&self.scaled(found.theta.clone()));
-        let risks = (self.risk_of(&found.theta), self.risk_of(&solution.theta));
-        let ((Ok(own), Ok(other)), Some(most)) = (risks, self.most_risk()) else { return };
-        let net = |risk: f64, objective: f64| self.settings.risk_aversion * risk - objective;
-        let is_within = other <= most * (1.0 + 2.0 * CLOSE);
-        let is_better = is_within && net(other, solution.objective) >= net(own, objective);
-        if !objective.is_finite() || is_better {
-            return;
-        }
-        let certificate = &mut solution.certificate;
-        if let Some(gap) = &mut certificate.gap {
-            let lower = (solution.objective - *gap).max(found.lower);
-            let wider = (objective - lower).max(0.0) + 4.0 * f64::EPSILON * objective.abs();
-            certificate.relative = certificate
-                .relative
-                .map(|relative| relative * (wider / gap.max(f64::MIN_POSITIVE)));
-            certificate.is_rounding &= wider <= 2.0 * *gap;
-            *gap = wider;
-        }
-        solution.theta.clone_from(&found.theta);
-        solution.objective = objective;
-    }
 }
 
 /// The portfolio of the largest return, among those the one of least risk: at a weight so small
@@ -313,6 +258,9 @@ fn best_return(prober: &mut Prober<'_>, largest: f64) -> Result<(f64, Vec<f64>),
             return Err(SearchError::TooLittleRisk { given, least }.into());
         }
         safe = prober.at(weight)?.clone();
+    }
+    if safe.risk > most {
+        return Err(SearchError::Unsolved(prober.why_ended()).into());
     }
     let bold = prober.probes.iter().rev().find(|probe| probe.risk > most).cloned();
     let mut bold = bold.map_or_else(|| prober.at(usual / STRIDE).cloned(), Ok)?;

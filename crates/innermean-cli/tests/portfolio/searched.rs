@@ -56,6 +56,83 @@ fn the_largest_return_keeps_within_its_risk() {
     assert!(at(&free, "expected_return") > last);
 }
 
+/// Returns of 0.01 or so: a part of each asset's own and one of all, and means that rise.
+fn waves(rows: i64, assets: i64, own: i64, common: i64) -> String {
+    let names: Vec<String> = (0..assets).map(|l| format!("A{l}")).collect();
+    let mut table = names.join(",") + "\n";
+    for i in 0..rows {
+        let all = (53 * i * i + 29 * i) % 197 - 98;
+        let cell = |l: i64| {
+            let k = (37 * i + 101 * l * l + 13 * i * i * (l + 1)) % 211 - 100;
+            ((own * k + common * all + 15 * l) as f64 / 1e5).to_string()
+        };
+        table += &((0..assets).map(cell).collect::<Vec<_>>().join(",") + "\n");
+    }
+    table
+}
+
+#[test]
+fn risks_with_kinks_are_solved_at_any_weight_and_within_any_risk() {
+    let desk = desk();
+    desk.file("wide.csv", &waves(120, 8, 20, 10));
+    desk.file("alike.csv", &waves(60, 6, 1, 20));
+    desk.file("l.csv", "asset,lower,upper,group\nA0,0.1,,g\nA3,,0.3,\nA5,,0.25,g\nA7,0.05,0.2,\n");
+    let (limited, short) = ("long-only --limits l.csv", "box=-0.14,0.43");
+    for flags in [
+        // Twelve whole periods are the worst tenth: all duals are at corners.
+        format!("wide.csv --constraint {limited} --risk cvar --level 0.9 --risk-aversion 0.01"),
+        // Curvature that is nothing beside the slopes.
+        format!("wide.csv --constraint {limited} --risk absolute --risk-aversion 0.01"),
+        // Along the last steps the risk is a straight line.
+        "alike.csv --constraint sum-to-one=-0.1,0.7 --risk cvar --l1 0.0001 --risk-aversion 0.5 \
+         --target-return 0.0001"
+            .to_owned(),
+        format!("wide.csv --constraint {limited} --risk cvar --level 0.9 {}", within(0.0125)),
+        format!("wide.csv --constraint {limited} --risk absolute {}", within(0.007)),
+        // Nothing at all is held where risk weighs much.
+        format!(
+            "wide.csv --constraint {short} --risk cvar --target-return -0.0002 {}",
+            within(0.008)
+        ),
+        // Squares of losses of assets that hardly differ.
+        format!("alike.csv --constraint long-only --risk semivariance {}", within(0.008)),
+    ] {
+        let answer = desk.json(&format!("{flags} --tolerance 1e-8 --max-seconds 60"), 0);
+        assert_eq!(answer["status"], "solved", "{flags}: {answer}");
+        let Some(most) = answer["settings"]["max_risk"].as_f64() else { continue };
+        let risk = at(&answer, "risk");
+        let risk = if flags.contains("semivariance") { risk.sqrt() } else { risk };
+        assert!((risk - most).abs() <= 1e-9 * most, "{flags}: {risk} {most}");
+        let (value, bound) = (at(&answer, "sought.value"), at(&answer, "sought.at_most"));
+        assert!(bound >= value && bound - value <= 1e-10, "{flags}: {value} {bound}");
+        // No portfolio between others that are allowed has more.
+        let tight = flags.replace(&most.to_string(), &(0.999 * most).to_string());
+        assert!(at(&desk.json(&tight, 0), "sought.value") < bound, "{flags}");
+    }
+    // Without time nothing is claimed.
+    let flags = format!("wide.csv --constraint {limited} --risk absolute {}", within(0.007));
+    let answer = desk.run(&format!("{flags} --max-seconds 1e-9 --json"));
+    assert_ne!(answer.code, Some(0), "{}", answer.out);
+}
+
+fn within(risk: f64) -> String {
+    format!("--objective max-return --max-risk {risk}")
+}
+
+#[test]
+fn holding_nothing_is_solved_where_nothing_has_the_least_risk() {
+    let desk = desk();
+    desk.file("wide.csv", &waves(120, 8, 20, 10));
+    desk.file("c.csv", "asset,weight\nA0,0.5\nA1,0.3\nA2,0.2\n");
+    for risk in ["absolute --half-life 149", "absolute", "variance"] {
+        let flags = format!("wide.csv --constraint box=-0.15,0.7 --risk {risk}");
+        let held = "--objective min-risk --current c.csv --turnover 1.5 --tolerance 1e-8";
+        let answer = desk.json(&format!("{flags} {held} --max-seconds 60"), 0);
+        assert_eq!(answer["status"], "solved", "{flags}: {answer}");
+        assert!(at(&answer, "risk") <= 1e-12, "{flags}: {answer}");
+    }
+}
+
 #[test]
 fn a_frontier_is_beside_the_answer_in_every_output() {
     let desk = desk();

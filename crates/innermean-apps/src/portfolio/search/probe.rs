@@ -117,6 +117,12 @@ impl<'t> Prober<'t> {
             || self.left().is_some_and(|left| left <= f64::MIN_POSITIVE)
     }
 
+    /// Why an end came before an answer.
+    pub(in super::super) fn why_ended(&self) -> Status {
+        let is_asked = self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed));
+        if is_asked { Status::Interrupted } else { Status::MaxSeconds }
+    }
+
     /// The seconds that are left, of which a run needs some to report where it begins.
     fn left(&self) -> Option<f64> {
         let used = self.begun.elapsed().as_secs_f64();

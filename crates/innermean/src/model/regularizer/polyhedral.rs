@@ -23,6 +23,23 @@ pub use clash::Clash;
 /// where `support` is what the multipliers y and s charge. Prox and conjugate are computed by an
 /// interior-point method: for second-order methods, which ask for them rarely. `value` forgives
 /// [`Constraints::SLACK`], relative to the terms of a constraint.
+///
+/// Weights of 0 or more with sum 1, of which the first two are at most 0.6 together:
+///
+/// ```
+/// use innermean::regularizer::Coordinate;
+/// use innermean::{Constraints, LinearConstraint, Polyhedral, Regularizer};
+///
+/// let sum = LinearConstraint { coefficients: vec![1.0; 3], lo: 1.0, hi: 1.0 };
+/// let two = vec![1.0, 1.0, 0.0];
+/// let most = LinearConstraint { coefficients: two, lo: f64::NEG_INFINITY, hi: 0.6 };
+/// let constraints = Constraints { rows: vec![sum, most], norms: Vec::new() };
+/// let parts = vec![Coordinate { lo: 0.0, ..Coordinate::FREE }; 3];
+/// let g = Polyhedral::new(parts, constraints)?;
+/// assert_eq!(g.value(&[0.3, 0.3, 0.4]), 0.0);
+/// assert_eq!(g.value(&[0.5, 0.3, 0.2]), f64::INFINITY);
+/// # Ok::<(), innermean::InvalidSetting>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Polyhedral {
     parts: Vec<Coordinate>,
