@@ -30,6 +30,7 @@ use crate::penalty::Constraint;
 use crate::run::{Solver, Start, Task, Watch};
 
 mod bound;
+mod line;
 mod path;
 mod probe;
 mod refusal;

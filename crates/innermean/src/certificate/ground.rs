@@ -41,6 +41,11 @@ impl<'p> Ground<'p> {
         self.sizes.get_or_init(|| Sizes::new(self.problem.inner, Some(variances)));
     }
 
+    /// The same, whatever was known: what a run that goes on from here finds, too.
+    pub(crate) fn take_variances(&mut self, variances: &[f64]) {
+        self.sizes = OnceCell::from(Sizes::new(self.problem.inner, Some(variances)));
+    }
+
     pub(crate) fn has_sizes(&self) -> bool {
         self.sizes.get().is_some()
     }

@@ -4,7 +4,7 @@
 //! are found here, with a bound on what rounding may have done to each (`sizes.rs`). In turn:
 //!
 //! 1. Where F is quadratic and its Hessian is certain to be positive definite, the minimum of its
-//!    model (`quadratic.rs`).
+//!    model (`quadratic.rs`); where theta is bounded and a factor dear, only if duals do not do.
 //! 2. The duals `phi_i'(fbar_i)`, or those of the method where phi has kinks, balanced against an
 //!    intercept (`balance.rs`), shrunk where that makes them feasible.
 //! 3. Close to the optimum, the same after a Newton step (`newton.rs`); what rounding leaves is
@@ -69,6 +69,8 @@ pub(crate) struct Prover<'p> {
     /// Once a Hessian has been tried, whether sizes of columns were known before: else they come
     /// from it.
     pub(crate) looked: Option<bool>,
+    /// Whether sizes of columns come from an `F''` that was known before a Hessian was made of it.
+    is_sized: bool,
     /// The coordinates along which g is a straight line.
     free: Vec<(usize, f64)>,
     balance: Option<Balance>,
@@ -148,6 +150,7 @@ impl<'p> Prover<'p> {
             ground,
             hessian,
             looked: None,
+            is_sized: false,
             balances_classes: class_balance::applies(problem, &free),
             free,
             balance: None,
@@ -399,13 +402,16 @@ impl<'p> Prover<'p> {
     /// Whether duals are asked before a Hessian is made whose factors would be dear: where theta is
     /// bounded, they prove an answer as closely as its slopes are known. Takes what they need of
     /// `F''`, if that is known.
-    pub(crate) fn asks_duals_first(&self, known: Option<&[f64]>) -> bool {
+    pub(crate) fn asks_duals_first(&mut self, known: Option<&[f64]>) -> bool {
         let Some(g) = &self.ground.parts else { return false };
         let is_bounded = g.parts.iter().all(|part| part.lo.is_finite() && part.hi.is_finite());
         let is_dear = (g.parts.len() as f64).powi(3) > FEW_PRODUCTS;
         let asks = matches!(self.hessian, Lazy::Unmade) && is_bounded && is_dear;
-        if let (true, Some(known)) = (asks, known) {
-            quadratic::know_sizes(&self.ground, known);
+        let variances = known.filter(|_| asks && !self.is_sized);
+        let variances = variances.and_then(|k| quadratic::variances(self.ground.problem, k));
+        if let Some(variances) = variances {
+            self.ground.take_variances(&variances);
+            self.is_sized = true;
         }
         asks
     }
@@ -415,7 +421,7 @@ impl<'p> Prover<'p> {
     /// method has it.
     pub(crate) fn make_hessian(&mut self, known: Option<&[f64]>) {
         if matches!(self.hessian, Lazy::Unmade) {
-            self.looked = Some(self.ground.has_sizes());
+            self.looked = Some(self.ground.has_sizes() && !self.is_sized);
             self.hessian =
                 quadratic::hessian(&self.ground, known).map_or(Lazy::Impossible, Lazy::Made);
         }

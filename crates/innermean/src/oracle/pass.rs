@@ -134,7 +134,13 @@ impl Pass<'_, '_> {
     /// copy of them: a snapshot's calls of f'. Good for nothing where the time is up.
     pub fn gram(&mut self, weight: &(dyn Fn(usize) -> f64 + Sync)) -> Option<Vec<f64>> {
         let f = self.0.problem.inner;
-        let gram = self.0.patience.within(f.d(), weight, |weight| f.gram(weight))?;
+        let patience = &self.0.patience;
+        // What asks for each weight whether time is up takes a tenth of a small matrix's time.
+        let gram = if patience.would_look(f.d(), f.n_x() * f.ell()) {
+            patience.within(f.d(), weight, |weight| f.gram(weight))?
+        } else {
+            f.gram(weight)?
+        };
         self.0.calls.jacobian += self.0.snapshot.jacobian;
         self.0.rows += self.0.rows_of.all;
         Some(gram)
