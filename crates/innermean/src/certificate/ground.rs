@@ -21,6 +21,8 @@ pub(crate) struct Ground<'p> {
     /// Those constraints.
     pub(crate) lean: Option<Lean>,
     sizes: OnceCell<Sizes>,
+    /// Whether they come from an `F''` that was known before a Hessian was made of it.
+    pub(super) is_sized_by_hessian: bool,
     /// What a relative change of C, where phi is a quadratic form of it, does to its inverse at
     /// most; infinite where C may be singular.
     condition: OnceCell<f64>,
@@ -33,7 +35,8 @@ impl<'p> Ground<'p> {
             .map(bounded_by_budget);
         let lean = parts.as_ref().and_then(Lean::new);
         let parts = lean.as_ref().map(|lean| lean.parts().clone()).or(parts);
-        Ground { problem, parts, lean, sizes: OnceCell::new(), condition: OnceCell::new() }
+        let (sizes, condition) = (OnceCell::new(), OnceCell::new());
+        Ground { problem, parts, lean, sizes, is_sized_by_hessian: false, condition }
     }
 
     /// Takes the sizes of columns from their variances, unless they are known.
@@ -44,10 +47,12 @@ impl<'p> Ground<'p> {
     /// The same, whatever was known: what a run that goes on from here finds, too.
     pub(crate) fn take_variances(&mut self, variances: &[f64]) {
         self.sizes = OnceCell::from(Sizes::new(self.problem.inner, Some(variances)));
+        self.is_sized_by_hessian = true;
     }
 
+    /// Whether sizes are known that no Hessian gave.
     pub(crate) fn has_sizes(&self) -> bool {
-        self.sizes.get().is_some()
+        self.sizes.get().is_some() && !self.is_sized_by_hessian
     }
 
     pub(crate) fn sizes(&self) -> &Sizes {

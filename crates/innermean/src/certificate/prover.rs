@@ -69,8 +69,6 @@ pub(crate) struct Prover<'p> {
     /// Once a Hessian has been tried, whether sizes of columns were known before: else they come
     /// from it.
     pub(crate) looked: Option<bool>,
-    /// Whether sizes of columns come from an `F''` that was known before a Hessian was made of it.
-    is_sized: bool,
     /// The coordinates along which g is a straight line.
     free: Vec<(usize, f64)>,
     balance: Option<Balance>,
@@ -150,7 +148,6 @@ impl<'p> Prover<'p> {
             ground,
             hessian,
             looked: None,
-            is_sized: false,
             balances_classes: class_balance::applies(problem, &free),
             free,
             balance: None,
@@ -407,11 +404,9 @@ impl<'p> Prover<'p> {
         let is_bounded = g.parts.iter().all(|part| part.lo.is_finite() && part.hi.is_finite());
         let is_dear = (g.parts.len() as f64).powi(3) > FEW_PRODUCTS;
         let asks = matches!(self.hessian, Lazy::Unmade) && is_bounded && is_dear;
-        let variances = known.filter(|_| asks && !self.is_sized);
-        let variances = variances.and_then(|k| quadratic::variances(self.ground.problem, k));
-        if let Some(variances) = variances {
+        let known = known.filter(|_| asks && !self.ground.is_sized_by_hessian);
+        if let Some(variances) = known.and_then(|k| quadratic::variances(self.ground.problem, k)) {
             self.ground.take_variances(&variances);
-            self.is_sized = true;
         }
         asks
     }
@@ -421,7 +416,7 @@ impl<'p> Prover<'p> {
     /// method has it.
     pub(crate) fn make_hessian(&mut self, known: Option<&[f64]>) {
         if matches!(self.hessian, Lazy::Unmade) {
-            self.looked = Some(self.ground.has_sizes() && !self.is_sized);
+            self.looked = Some(self.ground.has_sizes());
             self.hessian =
                 quadratic::hessian(&self.ground, known).map_or(Lazy::Impossible, Lazy::Made);
         }

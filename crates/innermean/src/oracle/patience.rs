@@ -84,7 +84,7 @@ impl<'a> Patience<'a> {
     }
 
     /// Whether [`Self::within`] would look at the time at all, for so many rows.
-    pub(crate) fn would_look(&self, d: usize, rows: usize) -> bool {
+    pub(crate) fn would_look(d: usize, rows: usize) -> bool {
         rows >= Self::rows_between_looks(d)
     }
 

@@ -100,7 +100,9 @@ impl<'p> Walker<'p> {
         row_dots(&self.inverse, m, &vec![1.0; m], &mut ones);
         let multiplier = -p.iter().sum::<f64>() / ones.iter().sum::<f64>();
         axpy(multiplier, &ones, &mut p);
-        p.iter_mut().for_each(|p| *p *= 0.5);
+        for p in &mut p {
+            *p *= 0.5;
+        }
         (p, multiplier)
     }
 
@@ -194,7 +196,9 @@ impl<'p> Walker<'p> {
         let mut larger = Vec::with_capacity((m + 1) * (m + 1));
         let mut border = u.clone();
         border.insert(place, -1.0);
-        border.iter_mut().for_each(|u| *u /= -left);
+        for u in &mut border {
+            *u /= -left;
+        }
         for (k, (row, u)) in self.inverse.chunks_exact(m).zip(&u).enumerate() {
             if k == place {
                 larger.extend_from_slice(&border);
@@ -233,8 +237,9 @@ mod tests {
             [(20, "long-only", 15), (40, "long-only", 20), (20, "sum-to-one=-0.1,0.3", 15)]
         {
             let market = generate_factor_model(300, d, 7);
-            let mut settings = PortfolioSettings::default();
-            settings.constraint = constraint.parse().expect("a constraint");
+            let constraint_of = constraint.parse().expect("a constraint");
+            let settings =
+                PortfolioSettings { constraint: constraint_of, ..PortfolioSettings::default() };
             let task = PortfolioTask::new(market.names, market.values, &settings);
             let task = task.expect("settings").condensed().expect("many periods");
             let path = Path::new(&task).expect("bounds and a budget alone");

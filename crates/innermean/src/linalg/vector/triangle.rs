@@ -128,7 +128,6 @@ macro_rules! kernels {
                 unsafe_code,
                 reason = "vector loads, and calls that are sound because the CPU was asked"
             )]
-            #![expect(clippy::needless_range_loop, reason = "registers are numbered")]
 
             use std::arch::x86_64::{$add, $load, $set, $store, $zero};
 
