@@ -31,6 +31,7 @@ use crate::penalty::Constraint;
 use crate::run::{Solver, Start, Task, Watch};
 
 mod bound;
+mod line;
 mod path;
 mod probe;
 mod refusal;

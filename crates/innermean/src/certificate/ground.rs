@@ -22,6 +22,8 @@ pub(crate) struct Ground<'p> {
     /// Those constraints.
     pub(crate) lean: Option<Lean>,
     sizes: OnceCell<Sizes>,
+    /// Whether they come from an `F''` that was known before a Hessian was made of it.
+    pub(super) is_sized_by_hessian: bool,
     /// At most the smallest eigenvalue of C, scaled to a diagonal of ones, where phi is a quadratic
     /// form of it; 0 where C may be singular.
     least: OnceCell<f64>,
@@ -34,7 +36,8 @@ impl<'p> Ground<'p> {
             .map(bounded_by_budget);
         let lean = parts.as_ref().and_then(Lean::new);
         let parts = lean.as_ref().map(|lean| lean.parts().clone()).or(parts);
-        Ground { problem, parts, lean, sizes: OnceCell::new(), least: OnceCell::new() }
+        let (sizes, least) = (OnceCell::new(), OnceCell::new());
+        Ground { problem, parts, lean, sizes, is_sized_by_hessian: false, least }
     }
 
     /// Takes the sizes of columns from their variances, unless they are known.
@@ -42,8 +45,15 @@ impl<'p> Ground<'p> {
         self.sizes.get_or_init(|| Sizes::new(self.problem.inner, Some(variances)));
     }
 
+    /// The same, whatever was known: what a run that goes on from here finds, too.
+    pub(crate) fn take_variances(&mut self, variances: &[f64]) {
+        self.sizes = OnceCell::from(Sizes::new(self.problem.inner, Some(variances)));
+        self.is_sized_by_hessian = true;
+    }
+
+    /// Whether sizes are known that no Hessian gave.
     pub(crate) fn has_sizes(&self) -> bool {
-        self.sizes.get().is_some()
+        self.sizes.get().is_some() && !self.is_sized_by_hessian
     }
 
     pub(crate) fn sizes(&self) -> &Sizes {

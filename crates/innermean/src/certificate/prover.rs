@@ -4,7 +4,7 @@
 //! are found here, with a bound on what rounding may have done to each (`sizes.rs`). In turn:
 //!
 //! 1. Where F is quadratic and its Hessian is certain to be positive definite, the minimum of its
-//!    model (`quadratic.rs`).
+//!    model (`quadratic.rs`); where theta is bounded and a factor dear, only if duals do not do.
 //! 2. The duals `phi_i'(fbar_i)`, or those of the method where phi has kinks, balanced against an
 //!    intercept (`balance.rs`), shrunk where that makes them feasible.
 //! 3. Close to the optimum, the same after a Newton step (`newton.rs`); what rounding leaves is
@@ -408,13 +408,14 @@ impl<'p> Prover<'p> {
     /// Whether duals are asked before a Hessian is made whose factors would be dear: where theta is
     /// bounded, they prove an answer as closely as its slopes are known. Takes what they need of
     /// `F''`, if that is known.
-    pub(crate) fn asks_duals_first(&self, known: Option<&[f64]>) -> bool {
+    pub(crate) fn asks_duals_first(&mut self, known: Option<&[f64]>) -> bool {
         let Some(g) = &self.ground.parts else { return false };
         let is_bounded = g.parts.iter().all(|part| part.lo.is_finite() && part.hi.is_finite());
         let is_dear = (g.parts.len() as f64).powi(3) > FEW_PRODUCTS;
         let asks = matches!(self.hessian, Lazy::Unmade) && is_bounded && is_dear;
-        if let (true, Some(known)) = (asks, known) {
-            quadratic::know_sizes(&self.ground, known);
+        let known = known.filter(|_| asks && !self.ground.is_sized_by_hessian);
+        if let Some(variances) = known.and_then(|k| quadratic::variances(self.ground.problem, k)) {
+            self.ground.take_variances(&variances);
         }
         asks
     }

@@ -80,7 +80,9 @@ pub(crate) fn hessian(ground: &Ground<'_>, known: Option<&[f64]>) -> Option<Defi
         known.map_or_else(made, <[f64]>::to_vec)
     };
     let all: Vec<usize> = (0..d).collect();
-    know_sizes(ground, &matrix);
+    if let Some(variances) = variances(ground.problem, &matrix) {
+        ground.know_variances(&variances);
+    }
     // A quadratic phi bends by no more than 1 / gamma.
     let most = if merit.quadratic_form().is_some() { 0.0 } else { 1.0 / merit.gamma() };
     let error = error + ground.gram_error(most, &all, &matrix);
@@ -89,14 +91,11 @@ pub(crate) fn hessian(ground: &Ground<'_>, known: Option<&[f64]>) -> Option<Defi
     Definite::new(matrix, d, error)
 }
 
-/// Takes the sizes of columns from `F''` where every phi is the same square.
-pub(crate) fn know_sizes(ground: &Ground<'_>, matrix: &[f64]) {
-    let Objective { inner: f, merit, .. } = ground.problem;
-    if let Some(c) = merit.square_weight() {
-        let diagonal = matrix.iter().step_by(f.d() + 1);
-        let variances: Vec<f64> = diagonal.map(|entry| entry / (2.0 * c)).collect();
-        ground.know_variances(&variances);
-    }
+/// The variances of the columns, where every phi is the same square and `F''` is known.
+pub(crate) fn variances(problem: Objective<'_>, matrix: &[f64]) -> Option<Vec<f64>> {
+    let c = problem.merit.square_weight()?;
+    let diagonal = matrix.iter().step_by(problem.inner.d() + 1);
+    Some(diagonal.map(|entry| entry / (2.0 * c)).collect())
 }
 
 /// [`hessian`] from a Gram matrix that many problems share, where g has no squares.

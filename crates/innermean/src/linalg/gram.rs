@@ -281,6 +281,33 @@ mod tests {
         }
     }
 
+    /// Of columns a million times as far from 0 as they spread, for every width of narrow rows,
+    /// with and without weights: nothing but the rounding of deviations and sums is lost.
+    #[test]
+    fn centred_rows_far_from_zero_lose_no_digits() {
+        use crate::linalg::precise::Double;
+        for d in (1..=33).chain([50, 100]) {
+            let (n, mut draws) = (230, Stream::new(d as u64, 1));
+            let rows: Vec<f64> =
+                (0..n * d).map(|k| 1e6 * (1 + k % d) as f64 + draws.unit()).collect();
+            let center: Vec<f64> = (0..d).map(|l| 1e6 * (1 + l) as f64 + 0.5).collect();
+            for weight in [|_: usize| 1.0, |r: usize| [2.0, 0.0, 0.5][r % 3]] {
+                let matrix = of_centred_rows(d, &rows, &center, &weight);
+                for (j, k) in (0..d).flat_map(|j| (0..=j).map(move |k| (j, k))) {
+                    let (mut sum, mut size) = (Double::ZERO, 0.0);
+                    for (r, row) in rows.chunks_exact(d).enumerate() {
+                        let apart = |l: usize| Double::sum(row[l], -center[l]);
+                        let product = apart(j) * apart(k) * Double::from(weight(r));
+                        (sum, size) = (sum + product, size + product.value().abs());
+                    }
+                    let off = (matrix[j * d + k] - sum.value()).abs();
+                    assert!(off <= (n as f64 + 4.0) * 0.5 * f64::EPSILON * size, "{d}: {j}, {k}");
+                    assert_eq!(matrix[j * d + k].to_bits(), matrix[k * d + j].to_bits());
+                }
+            }
+        }
+    }
+
     fn sparse(d: usize, rows: &[f64]) -> Collapsed {
         let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
         for row in rows.chunks_exact(d) {

@@ -8,6 +8,8 @@
 //! kernel is inlined into its caller: inside [`dispatch`] a whole loop of steps is compiled for
 //! AVX2 where the CPU has it.
 //!
+//! Tiles of matrix products have kernels for AVX-512 as well (`avx512.rs`).
+//!
 //! This is the only room with `unsafe`: the sums are written with AVX2 intrinsics, because the
 //! compiler may not reorder floating-point additions and finds only half of the width by itself.
 

@@ -6,9 +6,10 @@
 //! ```
 //!
 //! g is a sum over coordinates, a line with a kink at 0 and a parabola between bounds, and there
-//! may be a budget `sum_l x_l = 1` of all coordinates or of the first. First-order steps find out
-//! which coordinates rest at a bound or at the kink; a Newton step on the others, which is exact, is
-//! cut off there where they would pass one, or ends where the first of them would. Both only ever
+//! may be a budget `sum_l x_l = 1` of all coordinates or of the first. Steps along single
+//! coordinates, or pairs of them within a budget (`program/pairs.rs`), find out which rest at a
+//! bound or at the kink; a Newton step on the others, which is exact, is cut off there where they
+//! would pass one, as a whole or a part of it, or ends where the first of them would. Both only ever
 //! descend, and the second ends the search. Where there are other linear constraints or norms, an
 //! interior-point method takes its place (`linalg/interior.rs`).
 

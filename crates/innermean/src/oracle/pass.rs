@@ -1,6 +1,6 @@
 //! Passes over the whole data: snapshots, gradients, second derivatives, linear models of f.
 
-use super::{Calls, Oracle, snapshot_calls};
+use super::{Calls, Oracle, Patience, snapshot_calls};
 use crate::certificate::hessian;
 use crate::linalg::blocks::Blocks;
 use crate::linalg::precise::{Form, Rows};
@@ -134,7 +134,12 @@ impl Pass<'_, '_> {
     /// copy of them: a snapshot's calls of f'. Good for nothing where the time is up.
     pub fn gram(&mut self, weight: &(dyn Fn(usize) -> f64 + Sync)) -> Option<Vec<f64>> {
         let f = self.0.problem.inner;
-        let gram = self.0.patience.within(f.d(), weight, |weight| f.gram(weight))?;
+        // What asks for each weight whether time is up takes a tenth of a small matrix's time.
+        let gram = if Patience::would_look(f.d(), f.n_x() * f.ell()) {
+            self.0.patience.within(f.d(), weight, |weight| f.gram(weight))?
+        } else {
+            f.gram(weight)?
+        };
         self.0.calls.jacobian += self.0.snapshot.jacobian;
         self.0.rows += self.0.rows_of.all;
         Some(gram)

@@ -62,8 +62,7 @@ impl<'a> Patience<'a> {
         gram: impl FnOnce(&Weight<'_>) -> T,
     ) -> T {
         let (deadline, interrupt) = (self.deadline, self.interrupt);
-        // A power of two, so that a row costs no division.
-        let every = (LEAST_PRODUCTS / (d * d).max(1)).max(LEAST_ROWS).next_power_of_two();
+        let every = Self::rows_between_looks(d);
         let cut = AtomicBool::new(false);
         let made = gram(&|r| {
             let is_up = || {
@@ -77,6 +76,16 @@ impl<'a> Patience<'a> {
         });
         self.over.set(self.over.get() || cut.into_inner());
         made
+    }
+
+    /// A power of two, so that a row costs no division.
+    fn rows_between_looks(d: usize) -> usize {
+        (LEAST_PRODUCTS / (d * d).max(1)).max(LEAST_ROWS).next_power_of_two()
+    }
+
+    /// Whether [`Self::within`] would look at the time at all, for so many rows.
+    pub(crate) fn would_look(d: usize, rows: usize) -> bool {
+        rows >= Self::rows_between_looks(d)
     }
 
     /// Cholesky's factor, given up once time is up: an error that says nothing then.

@@ -4,8 +4,8 @@
 use innermean::draws::Stream;
 use innermean::regularizer::{Coordinate, Parts, Separable};
 use innermean::{
-    AnyMethod, BoxConstraint, Budget, Choice, Collapsed, Driver, L1, Merit, Objective, Problem,
-    Regularizer, Ridged, Simplex, Solution, Square, Status, Stop, Tilted, Weighted, auto,
+    AnyMethod, BoxConstraint, Budget, Choice, Collapsed, Driver, L1, Measure, Merit, Objective,
+    Problem, Regularizer, Ridged, Simplex, Solution, Square, Status, Stop, Tilted, Weighted, auto,
 };
 
 use crate::support::market::{Limits, Market, Risk, Task};
@@ -137,6 +137,39 @@ fn portfolios_have_the_answers_of_an_interior_point_solver() {
         // The certificate is not below the truth.
         let least = found.objective - found.certificate.gap.unwrap();
         assert!(least <= theirs + 1e-12, "{task:?}: {least} {theirs}");
+    }
+}
+
+/// Of many assets that have much in common few are held: the face is found in one step, and duals
+/// prove the answer where theta is bounded, without a factor of all columns.
+#[test]
+fn many_assets_with_few_that_are_held() {
+    let d = 160;
+    let market = Market::generated(400, d, 5);
+    let square = Risk::Variance(1.5);
+    for (task, is_bounded) in [
+        (Task::new(square, Limits::LongOnly), true),
+        (Task { l2: 0.2, ..Task::new(square, Limits::LongOnly) }, true),
+        (Task { l1: 0.05, ..Task::new(square, Limits::Invested(-0.1, 0.2)) }, true),
+        (Task::new(square, Limits::Invested(f64::NEG_INFINITY, 0.3)), false),
+    ] {
+        let problem = market.problem(&task);
+        let outcome = auto::solve(&driver(1e-9), &problem, &vec![0.0; d], &mut (), 0).unwrap();
+        let found = outcome.solution;
+        assert_eq!(outcome.method.info().name, "direct", "{task:?}");
+        let steps = if is_bounded { 1 } else { 2 };
+        assert!(found.status.is_solved() && found.outer <= steps, "{task:?}: {}", found.outer);
+        if is_bounded {
+            assert_eq!(found.certificate.measure, Measure::DualityGap, "{task:?}");
+        }
+        assert!(missed((&problem).into(), &found.theta) <= 1e-10, "{task:?}");
+        let gap = found.certificate.gap.unwrap();
+        assert!(gap <= 1e-11 * (1.0 + found.objective.abs()), "{task:?}: {gap:e}");
+        let theta = market.by_interior_point(&task);
+        let (ours, theirs) =
+            (market.objective(&task, &found.theta), market.objective(&task, &theta));
+        assert!(ours <= theirs + 1e-9 && theirs - ours <= 1e-5, "{task:?}: {ours} {theirs}");
+        assert!(found.objective - gap <= theirs + 1e-12, "{task:?}");
     }
 }
 

@@ -3,10 +3,11 @@
 //!
 //! With `tau = 1 / C` and the covariances S, `theta' S theta - tau <m, theta>` has its minima on a
 //! path over tau that is straight as long as the same weights are at their bounds (Markowitz, "The
-//! Optimization of a Quadratic Function Subject to Linear Constraints", 1956). From a point between
-//! two of them, few weights have to reach or leave a bound: each of the other weights' Newton steps
-//! ends at the first bound, and when it is a whole one, the weight that gains most leaves its own
-//! (Nocedal and Wright, "Numerical Optimization", 2006, section 16.5).
+//! Optimization of a Quadratic Function Subject to Linear Constraints", 1956). Between two of them
+//! it is walked once (`line.rs`). Where that does not lead to a minimum, as where two weights reach
+//! a bound at once, it is searched for from a point between two others: Newton's steps of the
+//! weights that are at no bound end at the first, and when a step is a whole one, the weight that
+//! gains most leaves its own (Nocedal and Wright, "Numerical Optimization", 2006, section 16.5).
 //!
 //! The proof does not ask how a point was found. For `F = C theta' S theta - <m, theta>`, which is
 //! convex, and g, which is 0 or infinite,
@@ -15,11 +16,14 @@
 //! F(z) + g(z) >= F(theta) + <F'(theta), z - theta> + g(z) >= F(theta) - <F', theta> - g*(-F').
 //! ```
 
+use std::cell::OnceCell;
+
 use innermean::cholesky::Cholesky;
 use innermean::vector::{axpy, dot, row_dots};
-use innermean::{Certificate, Inner, Measure, Regularizer, Status};
+use innermean::{Certificate, Inner, Measure, Passes, Regularizer, Status};
 
 use super::super::{PortfolioTask, Risk};
+use super::line::Line;
 use super::probe::Probe;
 
 /// Half the distance from 1 to the next number.
@@ -34,11 +38,13 @@ pub(super) struct Path {
     /// S, row after row.
     covariance: Vec<f64>,
     /// m
-    mean: Vec<f64>,
+    pub(super) mean: Vec<f64>,
     /// The root of the diagonal of S.
     deviations: Vec<f64>,
     /// The bounds of every weight.
-    ends: Vec<(f64, f64)>,
+    pub(super) ends: Vec<(f64, f64)>,
+    /// From the first two minima between which another was asked for.
+    line: OnceCell<Option<Line>>,
 }
 
 impl Path {
@@ -59,33 +65,49 @@ impl Path {
         let ends = (0..d).map(|l| part(l).map(|part| (part.lo, part.hi))).collect::<Option<_>>()?;
         let mean = task.portfolio.mean_returns().to_vec();
         let share = 1.0 / task.portfolio.n_x() as f64;
-        let mut covariance = vec![0.0; d * d];
-        let mut apart = vec![0.0; d];
-        task.portfolio.returns().each_row(d, |_, row| {
-            for ((apart, x), m) in apart.iter_mut().zip(row).zip(&mean) {
-                *apart = x - m;
-            }
-            for (entries, x) in covariance.chunks_exact_mut(d).zip(&apart) {
-                axpy(share * x, &apart, entries);
-            }
-        });
+        let covariance = task.portfolio.gram(&|_| share).ok()??;
         let deviations = covariance.iter().step_by(d + 1).map(|square| square.sqrt()).collect();
-        Some(Path { covariance, mean, deviations, ends })
+        Some(Path { covariance, mean, deviations, ends, line: OnceCell::new() })
     }
 
-    /// The minimum at a weight of risk from a point near it, if it is found and proven to
-    /// `tolerance`.
+    /// The minimum at a weight of risk between those of two others, if it is found and proven to
+    /// `tolerance`; `near` is a point near it.
     pub(super) fn at(
         &self,
         weight: f64,
-        near: Vec<f64>,
+        near: &[f64],
+        [above, below]: [&Probe; 2],
         task: &PortfolioTask,
         tolerance: f64,
     ) -> Option<Probe> {
         let tau = 1.0 / weight;
-        let (theta, slopes) = self.minimum(tau, near)?;
+        let walk = || Line::walk(self, 1.0 / above.weight, &above.theta, 1.0 / below.weight);
+        let on_line = self.line.get_or_init(walk).as_ref().and_then(|line| line.at(tau));
+        let proven = |theta: Vec<f64>, slopes: &[f64]| {
+            self.proven((tau, weight), theta, slopes, task, tolerance)
+        };
+        on_line
+            .and_then(|theta| {
+                let slopes = self.slopes(tau, &theta);
+                proven(theta, &slopes)
+            })
+            .or_else(|| {
+                let (theta, slopes) = self.minimum(tau, near.to_vec())?;
+                proven(theta, &slopes)
+            })
+    }
+
+    /// A point with a proof that it is the minimum, if there is one.
+    fn proven(
+        &self,
+        (tau, weight): (f64, f64),
+        theta: Vec<f64>,
+        slopes: &[f64],
+        task: &PortfolioTask,
+        tolerance: f64,
+    ) -> Option<Probe> {
         let net = dot(&self.mean, &theta);
-        let risk = 0.5 * (dot(&slopes, &theta) + tau * net);
+        let risk = 0.5 * (dot(slopes, &theta) + tau * net);
         let gradient: Vec<f64> = slopes.iter().map(|slope| weight * slope).collect();
         let down: Vec<f64> = gradient.iter().map(|x| -x).collect();
         let excess = dot(&gradient, &theta) + task.allowed.weights.conjugate(&down);
@@ -116,7 +138,7 @@ impl Path {
 
     /// The minimiser and the slopes there; none if it takes many steps, or S is singular on the
     /// way.
-    fn minimum(&self, tau: f64, mut x: Vec<f64>) -> Option<(Vec<f64>, Vec<f64>)> {
+    pub(super) fn minimum(&self, tau: f64, mut x: Vec<f64>) -> Option<(Vec<f64>, Vec<f64>)> {
         let is_inside = |(x, (lo, hi)): (&f64, &(f64, f64))| x > lo && x < hi;
         let mut free: Vec<bool> = x.iter().zip(&self.ends).map(is_inside).collect();
         let mut slopes = self.slopes(tau, &x);
@@ -151,8 +173,14 @@ impl Path {
         None
     }
 
+    /// Row l of S.
+    pub(super) fn row(&self, l: usize) -> &[f64] {
+        let d = self.mean.len();
+        &self.covariance[l * d..(l + 1) * d]
+    }
+
     /// `2 S x - tau m`
-    fn slopes(&self, tau: f64, x: &[f64]) -> Vec<f64> {
+    pub(super) fn slopes(&self, tau: f64, x: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; x.len()];
         row_dots(&self.covariance, x.len(), x, &mut out);
         out.iter_mut().zip(&self.mean).for_each(|(out, m)| *out = 2.0 * *out - tau * m);
@@ -162,14 +190,13 @@ impl Path {
     /// To the minimum over these weights, whose sum stays: `2 S p = lambda - slopes` with `<1, p> =
     /// 0`.
     fn direction(&self, places: &[usize], slopes: &[f64]) -> Option<Vec<f64>> {
-        let (d, m) = (slopes.len(), places.len());
+        let m = places.len();
         if m <= 1 {
             return (m == 1).then(|| vec![0.0]);
         }
         let mut matrix = Vec::with_capacity(m * m);
         for &l in places {
-            let row = &self.covariance[l * d..(l + 1) * d];
-            matrix.extend(places.iter().map(|&c| 2.0 * row[c]));
+            matrix.extend(places.iter().map(|&c| 2.0 * self.row(l)[c]));
         }
         let factor = Cholesky::new(&matrix, m).ok()?;
         let mut p: Vec<f64> = places.iter().map(|&l| -slopes[l]).collect();

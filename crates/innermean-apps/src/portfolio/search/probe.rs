@@ -160,7 +160,8 @@ impl<'t> Prober<'t> {
         let is_between = place > 0 && place < self.probes.len();
         if let (Some(path), Some(near), true) = (&self.path, &start, is_between) {
             let tolerance = self.solver.stop.tolerance.unwrap_or(TOLERANCE);
-            if let Some(mut probe) = path.at(weight, near.clone(), self.task, tolerance) {
+            let between = [&self.probes[place - 1], &self.probes[place]];
+            if let Some(mut probe) = path.at(weight, near, between, self.task, tolerance) {
                 self.allow_for_condensing(&probe.theta, weight, &mut probe.certificate);
                 probe.lower = weight * probe.risk
                     - probe.net

@@ -263,22 +263,13 @@ fn add_narrow(
     weight: &Weight<'_>,
     out: &mut [f64],
 ) {
-    /// Lines that are asked for at once, about a share of those of the next rows.
-    const LINES: usize = 24;
     let depth = DEPTH_OF_NARROW.min(rows.len());
     let mut scratch = vec![0.0; d];
     let mut packed = Narrow::zeros(d, depth);
     let mut after = rows.start;
     while after < rows.end {
         let count = pack(data, rows.end, &mut after, weight, depth, &mut packed, &mut scratch);
-        let next = DEPTH_OF_NARROW.min(rows.end - after) * d;
-        let mut asked = 0;
-        let soon = || {
-            let end = next.min(asked + LINES * LANES);
-            (asked..end).step_by(LANES).for_each(|k| data.prefetch(after, k));
-            asked = end;
-        };
-        add_triangle(count, d, packed.factors(count), out, soon);
+        add_triangle(count, d, packed.factors(count), out);
     }
 }
 
