@@ -166,6 +166,22 @@ impl<'p> Run<'p> {
         (i, 1.0 / (self.n_x as f64 * (self.chances[i] - before)))
     }
 
+    /// The next reference point, where it may be the average of the iterates.
+    fn end(&mut self, change: Change, average: Vec<f64>) {
+        let problem = self.problem;
+        let goes_back = match change {
+            Change::Averages => true,
+            Change::Restarts => {
+                self.calls += 0.5 * pass(problem) + self.n_x as f64;
+                problem.objective(&average) < problem.objective(&self.theta)
+            }
+            _ => false,
+        };
+        if goes_back {
+            self.theta = average;
+        }
+    }
+
     /// `out += (f'_at - f'_from) w_i` of a random pair.
     fn correct(&mut self, at: &[f64], from: &[f64], draws: &mut Stream, out: &mut [f64]) {
         let f = self.problem.inner;
@@ -280,16 +296,10 @@ pub fn passes(
                 break;
             }
         }
-        if change == Change::Averages {
-            run.theta.iter_mut().zip(&sum).for_each(|(theta, sum)| *theta = sum / k as f64);
+        for sum in &mut sum {
+            *sum /= k as f64;
         }
-        if change == Change::Restarts {
-            let average: Vec<f64> = sum.iter().map(|sum| sum / k as f64).collect();
-            run.calls += 0.5 * pass(problem) + n_x as f64;
-            if problem.objective(&average) < problem.objective(&run.theta) {
-                run.theta = average;
-            }
-        }
+        run.end(change, sum);
     }
 }
 
@@ -298,7 +308,9 @@ fn entropic(alpha: f64, v: &[f64], theta: &mut [f64]) {
     let least = v.iter().copied().fold(f64::INFINITY, f64::min);
     theta.iter_mut().zip(v).for_each(|(theta, v)| *theta *= (-alpha * (v - least)).exp());
     let sum: f64 = theta.iter().sum();
-    theta.iter_mut().for_each(|theta| *theta /= sum);
+    for theta in theta.iter_mut() {
+        *theta /= sum;
+    }
 }
 
 /// The best of the grid: `alpha_theta` in units of the mean curvature of a term, M in samples.

@@ -5,10 +5,10 @@
 //! P(theta) - min over x of  (1/n_X) sum_i phi_i( fbar_i + fbar_i'^T (x - theta) ) + g(x)
 //! ```
 //!
-//! 0 exactly where theta is stationary: there, and nowhere else, the model has its minimum (Drusvyatskiy
-//! and Lewis, "Error Bounds, Quadratic Growth, and Linear Convergence of Proximal Methods", Math. of
-//! Operations Research 2018, who add a prox term; without one the gain is larger, and no unit of a
-//! coordinate counts). The model is convex: its minimum is found by the method of multipliers and
+//! 0 exactly where theta is stationary: there, and nowhere else, the model has its minimum
+//! (Drusvyatskiy and Lewis, "Error Bounds, Quadratic Growth, and Linear Convergence of Proximal
+//! Methods", Math. of Operations Research 2018, who add a prox term; without one the gain is
+//! larger, and no unit of a coordinate counts). The model is convex: its minimum is found by the method of multipliers and
 //! bounded from below by proof, so that the gain is never taken for less than it is.
 
 use crate::methods::{self, multipliers};

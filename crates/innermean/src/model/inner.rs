@@ -143,8 +143,8 @@ impl CentredRows<'_> {
 pub type Duals<'a> = dyn Fn(Range<usize>, &[f64], &mut [f64]) -> f64 + Sync + 'a;
 
 /// The inner function. Five calls describe it; the rest are provided. One that is affine should say
-/// so in [`Inner::facts`]: it saves half of the work, and a phi with kinks has a measure of
-/// optimality only then.
+/// so in [`Inner::facts`]: it saves half of the work, and a gap of a phi with kinks is proven only
+/// then.
 ///
 /// ```
 /// use innermean::{Facts, Inner, Problem, Ridge, Square};

@@ -20,8 +20,8 @@ const SUFFICIENT_DECREASE: f64 = 1e-4;
 /// A model of an f that is not affine whose steps have to be shortened, at the end of a logarithm,
 /// is left once looks at it have cost this part of the next snapshot.
 const PART_OF_SNAPSHOT: f64 = 0.25;
-/// A step that gained what its parabola says up to this part of it: the curvature has hardly changed,
-/// and the next is made with the same matrix.
+/// A step that gained what its parabola says up to this part of it: the curvature has hardly
+/// changed, and the next is made with the same matrix.
 const AS_FORETOLD: f64 = 0.05;
 /// The shortest part of a step that is tried.
 const SHORTEST: f64 = 1e-9;

@@ -1,5 +1,7 @@
 //! The reference point, the candidate, and what rho learns from them.
 
+use std::cmp::Ordering;
+
 use serde::{Deserialize, Serialize};
 
 use super::snapshot::Snapshot;
@@ -62,10 +64,11 @@ impl State {
     /// At the candidate, which becomes the reference point unless P rose; the first at the solution
     /// of a part of the data where that pays, unless samples grow in any case.
     pub(super) fn take_snapshot(&mut self, oracle: &mut Oracle<'_>, method: &ProxLinear) {
-        if self.snapshots == 0 && method.growing == 0 {
-            if let Some(near) = start::on_parts(oracle, method, &self.start) {
-                self.candidate = near;
-            }
+        if self.snapshots == 0
+            && method.growing == 0
+            && let Some(near) = start::on_parts(oracle, method, &self.start)
+        {
+            self.candidate = near;
         }
         let growing = method.growing;
         let most = samples::looked_at(oracle, growing, self.snapshots);
@@ -109,7 +112,7 @@ impl State {
         let State { here, predicted, .. } = self;
         let g = here.objective - here.merits.loss;
         let most = part * (here.merits.loss.abs() + g.abs());
-        (here.objective - predicted).partial_cmp(&most).is_none_or(|order| order.is_le())
+        (here.objective - predicted).partial_cmp(&most).is_none_or(Ordering::is_le)
     }
 
     /// Whether P has not risen from the reference point to the candidate. rho learns from it.
@@ -146,8 +149,8 @@ impl State {
         }
     }
 
-    /// Corrects the model at its minimiser, and minimises it once more; where all samples are looked
-    /// at.
+    /// Corrects the model at its minimiser, and minimises it once more; where all samples are
+    /// looked at.
     pub(super) fn correct(&mut self, oracle: &mut Oracle<'_>, method: &ProxLinear) {
         let State { here, candidate, predicted, rho, around, snapshots, .. } = self;
         let is_part = samples::looked_at(oracle, method.growing, *snapshots - 1).is_some();
@@ -168,8 +171,8 @@ impl State {
     }
 }
 
-/// Moves `x` to the minimiser of a model and `(rho/2) |. - theta_ref|^2`, of a phi with kinks around
-/// duals; returns the model's value there.
+/// Moves `x` to the minimiser of a model and `(rho/2) |. - theta_ref|^2`, of a phi with kinks
+/// around duals; returns the model's value there.
 fn minimise(
     oracle: &mut Oracle<'_>,
     model: &mut Snapshot,

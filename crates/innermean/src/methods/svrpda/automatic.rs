@@ -81,7 +81,7 @@ impl Automatic {
             last: [f64::INFINITY; 3],
             gap: f64::INFINITY,
             forecast: None,
-            experience: Experience { floor: [1.0; 2], rate: 1.0, safe: 1.0 },
+            experience: Experience { floor: 1.0, rate: 1.0, safe: 1.0 },
             plain: None,
             jacobians: Vec::new(),
         }
@@ -93,11 +93,9 @@ impl Automatic {
         let rounding = ROUNDING * magnitude;
         let first = self.best.1.is_empty();
         if !first && (!objective.is_finite() || objective > worst + rounding) {
+            self.forecast = None;
             self.experience.safe *= STEP_REDUCTION;
-            match self.forecast.take() {
-                Some(forecast) => *forecast.times(&mut self.experience) /= STEP_REDUCTION,
-                None => self.experience.floor.iter_mut().for_each(|f| *f /= STEP_REDUCTION),
-            }
+            self.experience.floor /= STEP_REDUCTION;
             return false;
         }
         self.last.rotate_left(1);

@@ -59,9 +59,8 @@ pub(super) struct View {
 /// What has been learned about the difference between forecasts and what came of them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Experience {
-    /// How many times the floor is what was forecast: without a leak and with one, of which little
-    /// that is true of the other follows.
-    pub(super) floor: [f64; 2],
+    /// How many times the floor is what was forecast.
+    pub(super) floor: f64,
     /// How many times the eigenvalues are.
     pub(super) rate: f64,
     /// The part of [`View::largest`] that has been found safe.
@@ -181,8 +180,7 @@ impl Forecast {
         let remembered = if leak > 0.0 { m.min(0.5 / leak) } else { m };
         let drift = view.drift * gamma * (1.0 + remembered * gamma * view.scatter)
             + 0.5 * leak * view.leaves;
-        let times = experience.floor[usize::from(leak > 0.0)];
-        let floor = times * (alpha_theta * view.noise / (2.0 - beta) + drift);
+        let floor = experience.floor * (alpha_theta * view.noise / (2.0 - beta) + drift);
         let left = decay + floor + FORECAST_ERROR;
         let price = if left < NO_PROGRESS {
             (view.snapshot + view.step * m) / -left.natural_log()
@@ -196,11 +194,6 @@ impl Forecast {
         Forecast { steps, price, leak, decay, floor, beta, steps_to_renew, modes }
     }
 
-    /// What the floor of such steps was times what was forecast.
-    pub(super) fn times<'e>(&self, experience: &'e mut Experience) -> &'e mut f64 {
-        &mut experience.floor[usize::from(self.leak > 0.0)]
-    }
-
     /// Corrects the experience by what was left of the gap: what was thought to leave the most is
     /// held responsible.
     pub(super) fn compare(&self, left: f64, experience: &mut Experience) {
@@ -210,8 +203,7 @@ impl Forecast {
         let expected = self.decay + self.floor + FORECAST_ERROR;
         if self.floor > self.decay {
             let factor = (left / expected).clamp(0.1, 10.0).sqrt();
-            let times = self.times(experience);
-            *times = (*times * factor).clamp(1e-2, 1e6);
+            experience.floor = (experience.floor * factor).clamp(1e-2, 1e6);
         } else {
             // The factor of all eigenvalues with which the forecast would have been right.
             let oscillator = Oscillator {
