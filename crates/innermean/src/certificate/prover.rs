@@ -324,8 +324,9 @@ impl<'p> Prover<'p> {
             return (best, dear(FEW_PRODUCTS));
         }
         // While the objective falls and rounding is a small part of a small gap, more digits are of
-        // no use.
-        let lacks_digits = by_step.gap > MOST_GAP * evidence.scale
+        // no use; where phi has kinks the gap is that of the method's own duals.
+        let lacks_digits = kinks
+            || by_step.gap > MOST_GAP * evidence.scale
             || by_step.gap - by_step.excess >= target
             || evidence.progress <= MOST_PROGRESS * target;
         let precisely = lacks_digits && dear(FEW_PRECISE_PRODUCTS);
