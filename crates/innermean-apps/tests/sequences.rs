@@ -65,7 +65,7 @@ fn labels_score_and_teach_nothing() {
     let labels: Vec<&str> = (0..60).map(|t| if t % 3 == 0 { "9" } else { "10" }).collect();
     let task = |labelled: bool| {
         let language = language(&[1.0, 1.0, 1.0], true).expect("a language");
-        let steps = Steps::new(names(&["x"]), features.to_vec(), None, None, None, Gaps::Break);
+        let steps = Steps::new(names(&["x"]), features.clone(), None, None, None, Gaps::Break);
         let mut steps = steps.expect("steps");
         if labelled {
             steps = steps.labelled(&keys(&labels), &language).expect("as many");
