@@ -323,10 +323,9 @@ impl<'p> Prover<'p> {
         if !self.is_small {
             return (best, dear(FEW_PRODUCTS));
         }
-        // While the objective falls and rounding is a small part of a small gap, more digits are of
-        // no use; where phi has kinks the gap is that of the method's own duals.
+        // While the objective falls and rounding is a small part of the gap, more digits are of no
+        // use; where phi has kinks the gap is that of the method's own duals.
         let lacks_digits = kinks
-            || by_step.gap > MOST_GAP * evidence.scale
             || by_step.gap - by_step.excess >= target
             || evidence.progress <= MOST_PROGRESS * target;
         let precisely = lacks_digits && dear(FEW_PRECISE_PRODUCTS);
