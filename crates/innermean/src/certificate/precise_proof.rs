@@ -38,6 +38,9 @@ pub(super) fn objective(problem: Objective<'_>, g: &Parts, theta: &[f64]) -> f64
     with_regularizer(loss, g, &rows, theta)
 }
 
+/// The last digit of a mean, at the answer and at the optimum.
+const TILT_ROUNDING: f64 = 4.0 * UNIT;
+
 /// `P(theta)` from `F(theta)`.
 fn with_regularizer(loss: Double, g: &Parts, rows: &Rows, theta: &[f64]) -> f64 {
     let mut sum = loss;
@@ -330,7 +333,18 @@ fn by_duals(
     let error: Vec<f64> =
         sizes.columns.iter().map(|size| roundings * size * (omega + 1.0)).collect();
     let (first, size) = mismatch_within(ground.problem, f_bar, &rounded, &|_| 0.0);
-    by_slopes(g, point, proof, &error, (first, (8.0 * UNIT + UNIT * rounded.len() as f64) * size))
+    let lost = (8.0 * UNIT + UNIT * rounded.len() as f64) * size + lost_of_tilts(ground, g, point);
+    by_slopes(g, point, proof, &error, (first, lost))
+}
+
+/// What tilts that are rounded means add to the objective; those of centred rows are known to all
+/// digits.
+fn lost_of_tilts(ground: &Ground<'_>, g: &Parts, point: Point<'_>) -> f64 {
+    if ground.problem.inner.centred_rows().is_some() {
+        return 0.0;
+    }
+    let products = g.parts.iter().zip(point.theta).map(|(part, x)| (part.tilt * x).abs());
+    TILT_ROUNDING * products.sum::<f64>()
 }
 
 /// What slopes prove that are known up to an error, with what phi adds and what may be lost of it.

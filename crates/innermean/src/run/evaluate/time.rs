@@ -45,6 +45,8 @@ mod tests {
         let found = |stop: &AtomicBool| {
             let mut evaluator = Evaluator::new(&problem);
             evaluator.until(Patience::new(None, Some(stop)));
+            // The objective has come to rest.
+            evaluator.evaluate(&theta, Known::default());
             evaluator.evaluate(&theta, Known::default());
             evaluator.evaluate(&theta, Known::default()).certificate
         };
